@@ -1,0 +1,98 @@
+"""What can go wrong, as types. Every message says what is wrong, where, and (``hint``) what to do."""
+
+from __future__ import annotations
+
+
+class FencepostError(Exception):
+    """The parent of every error that fencepost raises on purpose."""
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Worker processes send errors back by pickle, which would drop a keyword-only argument.
+        return (_rebuild, (type(self), self.args, self.__dict__))
+
+
+def _rebuild(kind: type[FencepostError], args: tuple[str], state: dict[str, object]) -> FencepostError:
+    error = kind.__new__(kind, *args)
+    Exception.__init__(error, *args)
+    error.__dict__.update(state)
+    return error
+
+
+class UsageError(FencepostError):
+    """A command line or a call that can't mean anything."""
+
+
+class ConfigError(FencepostError):
+    """A configuration with an unknown key, a wrong type or values that contradict each other."""
+
+
+class ModelError(FencepostError):
+    """A model folder that is missing, damaged, or from another version."""
+
+
+class MissingExtraError(FencepostError):
+    """An optional dependency that this call needs is not installed."""
+
+    def __init__(self, package: str, extra: str, what: str) -> None:
+        super().__init__(f"{what} needs {package}, which is not installed", hint=f'pip install "fencepost[{extra}]"')
+
+
+class TrainingError(FencepostError):
+    """Training that can't go on: NaN, out of memory, nothing to train on."""
+
+
+class InputError(FencepostError):
+    """Input that can't be used, with the place where it stands."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        source: str | None = None,
+        line: int | None = None,
+        excerpt: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        quoted = "" if excerpt is None else f": {excerpt}"
+        super().__init__(f"{place}{message}{quoted}", hint=hint)
+        self.source = source
+        self.line = line
+        self.excerpt = excerpt
+
+
+class TreeError(InputError):
+    """A tree that breaks a rule of the format."""
+
+
+class UnbalancedError(TreeError):
+    """A bracket is never closed, or one closes that was never opened."""
+
+
+class EmptyNodeError(TreeError):
+    """A pair of brackets with nothing in it, or a label with no child and no word."""
+
+
+class UntaggedLeafError(TreeError):
+    """A word that does not stand alone under a part-of-speech tag."""
+
+
+class MissingLabelError(TreeError):
+    """A node without a label that is not the root of a tree."""
+
+
+class ExtraTextError(TreeError):
+    """Text outside any bracket."""
+
+
+class EncodingError(InputError):
+    """A file that is not UTF-8, or is not text at all."""
+
+
+class MismatchError(InputError):
+    """Two files, or two columns, that should go together and don't."""

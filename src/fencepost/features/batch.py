@@ -1,0 +1,28 @@
+"""A batch of sentences as arrays: what every backend reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentences laid end to end, without padding. A sentence of n words takes n + 2 tokens: start, words, stop.
+
+    Only what the model's lexical representations read is there; the rest is ``None``.
+    """
+
+    lengths: Ints  # [B] words in each sentence
+    words: Ints | None = None  # [T] word of each token, T = sum(lengths + 2)
+    tags: Ints | None = None  # [T] part-of-speech tag of each token
+    spellings: Ints | None = None  # [U, C] letters of each distinct word of the batch, padded with 0
+    spelling_lengths: Ints | None = None  # [U] letters of each, word-start and word-stop marks included
+    spelling_of_token: Ints | None = None  # [T] row of ``spellings`` for each token
+
+    def __len__(self) -> int:
+        return len(self.lengths)
