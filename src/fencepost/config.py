@@ -257,7 +257,7 @@ def _read(source: str | Path) -> dict[str, Any]:
 
 def _text(source: str | Path) -> str:
     if isinstance(source, str) and source in config_names():
-        return resources.files("fencepost").joinpath("configs", f"{source}.toml").read_text("utf-8")
+        return resources.files("fencepost").joinpath("configs").joinpath(f"{source}.toml").read_text("utf-8")
     try:
         return Path(source).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
