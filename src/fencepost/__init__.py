@@ -1,0 +1,34 @@
+"""fencepost: a constituency parser. Names are imported when first used, so that importing the package is cheap."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from fencepost.config import Config as Config
+    from fencepost.errors import FencepostError as FencepostError
+    from fencepost.trees.tree import Tree as Tree
+    from fencepost.trees.treebank import Sentence as Sentence
+    from fencepost.trees.treebank import Treebank as Treebank
+
+__version__: Final = "0.1.0"
+
+_HOMES: Final = {
+    "Config": "fencepost.config",
+    "FencepostError": "fencepost.errors",
+    "Sentence": "fencepost.trees.treebank",
+    "Tree": "fencepost.trees.tree",
+    "Treebank": "fencepost.trees.treebank",
+}
+__all__ = sorted(_HOMES)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fencepost' has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -61,6 +61,7 @@ class InputError(FencepostError):
         place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         quoted = "" if excerpt is None else f": {excerpt}"
         super().__init__(f"{place}{message}{quoted}", hint=hint)
+        self.problem = message
         self.source = source
         self.line = line
         self.excerpt = excerpt

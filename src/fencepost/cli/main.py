@@ -1,0 +1,60 @@
+"""``fencepost COMMAND``: one module a command. Data goes to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+from fencepost.errors import FencepostError, TrainingError
+
+COMMANDS: Final = ("score", "treebank")
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+
+
+class ArgumentParser(argparse.ArgumentParser):
+    """Speaks as the rest of the program does: ``error: …`` and then ``hint: …``."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"error: {message}\nhint: {self.prog} --help\n")
+        raise SystemExit(EXIT_USAGE)
+
+
+def build_parser() -> ArgumentParser:
+    from fencepost import __version__
+
+    parser = ArgumentParser(
+        prog="fencepost", description="A constituency parser: text in, labelled phrase-structure trees out."
+    )
+    parser.add_argument("--version", action="version", version=f"fencepost {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(f"fencepost.cli.{name}").add_command(subparsers)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parsed = build_parser().parse_args(arguments)
+    try:
+        status: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return status
+    except FencepostError as error:
+        sys.stderr.write(f"error: {error.message}\n")
+        if error.hint:
+            sys.stderr.write(f"hint: {error.hint}\n")
+        return EXIT_FAILED if isinstance(error, TrainingError) else EXIT_USAGE
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output left; what it did not read is not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,108 @@
+"""Text files as numbered lines: plain or gzipped, with or without a byte-order mark, found by name, folder or glob."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from fencepost.errors import EncodingError, InputError
+from fencepost.trees.brackets import SourceLine
+
+STANDARD_INPUT: Final = "-"
+_LINE_LIMIT: Final = 2**24  # bytes; a longer line comes in several pieces
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_GZIP_MARK: Final = b"\x1f\x8b"
+
+
+def find_files(paths: Iterable[str | Path]) -> list[Path]:
+    """Files, the files below folders, and what globs match, in a stable order. ``-`` stays: standard input."""
+    found: list[Path] = []
+    for path in paths:
+        if str(path) == STANDARD_INPUT or Path(path).is_file():
+            found.append(Path(path))
+        elif Path(path).is_dir():
+            found.extend(_files_below(Path(path)))
+        else:
+            found.extend(_matches(str(path)))
+    return found
+
+
+def _files_below(folder: Path) -> list[Path]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    if not files:
+        raise InputError("the folder has no files", source=str(folder))
+    return files
+
+
+def _matches(pattern: str) -> list[Path]:
+    matches = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
+    files = [path for path in matches if path.is_file()]
+    if not files:
+        what = "no file matches" if glob.has_magic(pattern) else "no such file or folder"
+        raise InputError(what, source=pattern)
+    return files
+
+
+def read_lines(path: str | Path) -> Iterator[SourceLine]:
+    """The lines of a UTF-8 file, decoded, numbered from 1, with their line ends."""
+    source = str(path)
+    try:
+        with _open(path) as file:
+            yield from _decode(file, source)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise EncodingError(f"damaged gzip file: {error}", source=source) from error
+    except OSError as error:
+        raise InputError(error.strerror or str(error), source=source) from error
+
+
+def _open(path: str | Path) -> BinaryIO:
+    file: BinaryIO = sys.stdin.buffer if str(path) == STANDARD_INPUT else open(path, "rb")  # noqa: SIM115
+    buffered = io.BufferedReader(file, 2**16)  # type: ignore[type-var]
+    if buffered.peek(2)[:2] == _GZIP_MARK:
+        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
+    return buffered
+
+
+def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
+    number = 1
+    held = b""  # the start of a character that a cut line left behind
+    while line := held + file.readline(_LINE_LIMIT):
+        if number == 1:
+            if line.startswith(_UTF16_MARKS):
+                raise EncodingError(
+                    "not UTF-8 but UTF-16", source=source, line=1, hint=f"iconv -f UTF-16 -t UTF-8 {source}"
+                )
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        complete = line.endswith(b"\n")
+        held = b"" if complete else _cut_character(line)
+        try:
+            yield SourceLine(line[: len(line) - len(held)].decode("utf-8"), number)
+        except UnicodeDecodeError as error:
+            raise EncodingError(
+                f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}",
+                source=source,
+                line=number,
+                hint="convert the file with iconv",
+            ) from None
+        number += complete
+        if len(held) == len(line):
+            held = b""
+
+
+def _cut_character(line: bytes) -> bytes:
+    """The last one to three bytes of a line if they begin a character that the read limit cut in two."""
+    if len(line) < _LINE_LIMIT:
+        return b""
+    for size in (1, 2, 3):
+        if line[-size] >= 0xC0:
+            return line[-size:]
+        if line[-size] < 0x80:
+            return b""
+    return b""

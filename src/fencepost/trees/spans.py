@@ -1,0 +1,102 @@
+"""Trees as labelled spans, and back (§2.1). A span lies between fenceposts, half-open; a unary chain is one label.
+
+``(S (NP (PRP It)) (VP (VBZ works)))`` is ``[Span(0, 2, ("S",)), Span(0, 1, ("NP",)), Span(1, 2, ("VP",))]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from fencepost.errors import TreeError
+from fencepost.trees.tree import Leaf, Node, Tree, unchecked_tree
+
+Chain: TypeAlias = tuple[str, ...]  # labels of a unary chain, from the top; () is the empty label
+
+
+class Span(NamedTuple):
+    start: int
+    end: int
+    label: Chain
+
+
+def spans_of(tree: Tree) -> list[Span]:
+    """Every constituent, each before those inside it."""
+    spans: list[Span] = []
+    open_spans: list[tuple[int, int, Chain]] = []  # place in ``spans``, start, label
+    position = 0
+    stack: list[Node | None] = [tree]  # None ends the innermost open span
+    while stack:
+        node = stack.pop()
+        if node is None:
+            place, start, label = open_spans.pop()
+            spans[place] = Span(start, position, label)
+        elif type(node) is Tree:
+            chain, children = _chain(node)
+            open_spans.append((len(spans), position, chain))
+            spans.append(Span(position, position, chain))
+            stack.append(None)
+            stack.extend(reversed(children))
+        else:
+            position += 1
+    return spans
+
+
+def spans_below_root(tree: Tree) -> list[Span]:
+    """The constituents without the root symbol, which every tree has and no parser need predict."""
+    first, *rest = spans_of(tree)
+    return [Span(first.start, first.end, first.label[1:]), *rest] if first.label[1:] else rest
+
+
+def _chain(node: Tree) -> tuple[Chain, tuple[Node, ...]]:
+    labels = [node.label]
+    while len(node.children) == 1 and type(node.children[0]) is Tree:
+        node = node.children[0]
+        labels.append(node.label)
+    return tuple(labels), node.children
+
+
+def tree_from_spans(leaves: Sequence[Leaf], spans: Iterable[Span], root: str | None = None) -> Tree:
+    """The tree with these constituents; under ``root`` if given, which must be where nothing spans all words."""
+    ordered = sorted((span for span in spans if span.label), key=lambda span: (span.start, -span.end))
+    labels = [span.label for span in ordered]
+    return nest(leaves, [span.start for span in ordered], [span.end for span in ordered], labels, root)
+
+
+def nest(
+    leaves: Sequence[Leaf], starts: Sequence[int], ends: Sequence[int], labels: Sequence[Chain], root: str | None
+) -> Tree:
+    """``tree_from_spans`` for spans that come as columns, outer before inner."""
+    top: list[Node] = []
+    children = top
+    open_nodes: list[tuple[int, Chain, list[Node]]] = []  # end, label, and the list that the node goes into
+    done = 0  # words that have found their place
+    words = len(leaves)
+    for start, end, label in zip((*starts, words), (*ends, words), (*labels, ()), strict=True):
+        while open_nodes and open_nodes[-1][0] <= start:
+            closed, chain, above = open_nodes.pop()
+            children.extend(leaves[done:closed])
+            done = closed
+            above.append(_phrase(chain, tuple(children)))
+            children = above
+        children.extend(leaves[done:start])
+        done = start
+        if open_nodes and end > open_nodes[-1][0]:
+            raise TreeError(f"spans cross: ({start}, {end}) and one that ends at {open_nodes[-1][0]}")
+        if label:
+            if not start < end <= words:
+                raise TreeError(f"({start}, {end}) is not a span of {words} words")
+            open_nodes.append((end, label, children))
+            children = []
+    if root is not None:
+        return unchecked_tree(root, tuple(top))
+    if len(top) == 1 and type(top[0]) is Tree:
+        return top[0]
+    raise TreeError("no span covers all words", hint="give a root label")
+
+
+def _phrase(chain: Chain, children: tuple[Node, ...]) -> Tree:
+    node = unchecked_tree(chain[-1], children)
+    for label in chain[-2::-1]:
+        node = unchecked_tree(label, (node,))
+    return node

@@ -1,0 +1,194 @@
+"""Phrase-structure trees: immutable and n-ary. A ``Leaf`` is a word under its tag, a ``Tree`` a labelled phrase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+from fencepost.errors import EmptyNodeError, TreeError
+
+if TYPE_CHECKING:
+    import nltk
+
+BRACKET_ESCAPES: Final = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"}
+_ESCAPED = re.compile("|".join(BRACKET_ESCAPES))
+_SYMBOL = re.compile(r"[^\s()]+", re.ASCII)
+_BLANK = re.compile(r"\s", re.ASCII)
+
+
+class _Immutable:
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} can't be changed; build a new one")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a {type(self).__name__} can't be changed; build a new one")
+
+    def __copy__(self) -> Any:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self
+
+
+class Leaf(_Immutable):
+    """A word and its part-of-speech tag. The word is real text: Penn escapes such as -LRB- are undone."""
+
+    __slots__ = ("tag", "word")
+    tag: str
+    word: str
+
+    def __init__(self, tag: str, word: str) -> None:
+        if not _SYMBOL.fullmatch(tag):
+            raise TreeError(f"a tag is one symbol without blanks or brackets, got {tag!r}")
+        if not word or _BLANK.search(word):
+            raise TreeError(f"a word is not empty and has no blanks, got {word!r}", hint="write _ for a blank")
+        _set_tag(self, tag)
+        _set_word(self, unescape(word))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Leaf) and self.tag == other.tag and self.word == other.word
+
+    def __hash__(self) -> int:
+        return hash((self.tag, self.word))
+
+    def __repr__(self) -> str:
+        return f"Leaf({self.tag!r}, {self.word!r})"
+
+    def __str__(self) -> str:
+        return f"({self.tag} {escape(self.word)})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Leaf, (self.tag, self.word))
+
+
+class Tree(_Immutable):
+    """A phrase: a label over one or more children, each a ``Tree`` or a ``Leaf``."""
+
+    __slots__ = ("children", "label")
+    label: str
+    children: tuple[Node, ...]
+
+    def __init__(self, label: str, children: Iterable[Node]) -> None:
+        if not _SYMBOL.fullmatch(label):
+            raise TreeError(f"a label is one symbol without blanks or brackets, got {label!r}")
+        children = tuple(children)
+        if not children:
+            raise EmptyNodeError(f"a phrase has at least one child; {label} has none")
+        for child in children:
+            if not isinstance(child, (Tree, Leaf)):
+                raise TreeError(f"a child is a Tree or a Leaf, got {child!r} under {label}")
+        _set_label(self, label)
+        _set_children(self, children)
+
+    @staticmethod
+    def from_string(text: str) -> Tree:
+        """Reads one tree in Penn brackets."""
+        from fencepost.trees.brackets import parse_tree
+
+        return parse_tree(text)
+
+    @staticmethod
+    def from_nltk(tree: nltk.Tree) -> Tree:
+        from fencepost.integrations.nltk import from_nltk
+
+        return from_nltk(tree)
+
+    def to_nltk(self) -> nltk.Tree:
+        from fencepost.integrations.nltk import to_nltk
+
+        return to_nltk(self)
+
+    def walk(self) -> Iterator[Node]:
+        """This phrase and all below it, leaves included, each before its children."""
+        stack: list[Node] = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            if type(node) is Tree:
+                stack.extend(reversed(node.children))
+
+    def subtrees(self, label: str | None = None) -> Iterator[Tree]:
+        """The phrases of this tree, or those with a label; ``tree.subtrees("NP")``."""
+        return (node for node in self.walk() if type(node) is Tree and (label is None or node.label == label))
+
+    def leaves(self) -> list[Leaf]:
+        return [node for node in self.walk() if type(node) is Leaf]
+
+    def words(self) -> list[str]:
+        return [leaf.word for leaf in self.leaves()]
+
+    def tags(self) -> list[str]:
+        return [leaf.tag for leaf in self.leaves()]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        pairs: list[tuple[Node, Node]] = [(self, other)]
+        while pairs:
+            mine, theirs = pairs.pop()
+            if mine is theirs:
+                continue
+            if isinstance(mine, Tree) and isinstance(theirs, Tree):
+                if mine.label != theirs.label or len(mine.children) != len(theirs.children):
+                    return False
+                pairs.extend(zip(mine.children, theirs.children, strict=True))
+            elif mine != theirs:
+                return False
+        return True
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def __str__(self) -> str:
+        from fencepost.trees.brackets import format_tree
+
+        return format_tree(self)
+
+    def __repr__(self) -> str:
+        return f"Tree.from_string({str(self)!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # As text: pickling node by node would hit the recursion limit on deep trees.
+        return (Tree.from_string, (str(self),))
+
+
+Node: TypeAlias = Tree | Leaf
+
+# Immutable objects still have to be filled once; the slots' own setters do it.
+_set_tag = Leaf.__dict__["tag"].__set__
+_set_word = Leaf.__dict__["word"].__set__
+_set_label = Tree.__dict__["label"].__set__
+_set_children = Tree.__dict__["children"].__set__
+_new = object.__new__
+
+
+def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
+    """``Tree(label, children)`` for callers that know both to be right: the reader and the decoder's output."""
+    tree = _new(Tree)
+    _set_label(tree, label)
+    _set_children(tree, children)
+    return tree
+
+
+def unchecked_leaf(tag: str, word: str) -> Leaf:
+    """``Leaf(tag, word)`` for callers that know both to be right, the word being real text."""
+    leaf = _new(Leaf)
+    _set_tag(leaf, tag)
+    _set_word(leaf, word)
+    return leaf
+
+
+def unescape(word: str) -> str:
+    """Real text for a word as written in a treebank: ``-LRB-`` becomes ``(``, also inside a word."""
+    return _ESCAPED.sub(lambda match: BRACKET_ESCAPES[match[0]], word) if "-" in word else word
+
+
+def escape(word: str) -> str:
+    """A word as written in a treebank: brackets become ``-LRB-``, ``-RRB-``, ``-LCB-``, ``-RCB-``."""
+    for escaped, bracket in BRACKET_ESCAPES.items():
+        if bracket in word:
+            word = word.replace(bracket, escaped)
+    return word
