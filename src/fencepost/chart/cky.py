@@ -1,0 +1,89 @@
+"""Exact decoding (§2.1): the tree with the greatest sum of label scores.
+
+    best(i, j) = label(i, j) + max over k of best(i, k) + best(k, j)
+
+Spans that only join others in a binary tree carry the empty label and vanish. Of equal splits the leftmost wins, and
+sums are taken in single precision in the order (left + right) + label, so that every backend gives the same tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from fencepost.chart import layout
+from fencepost.chart.diagonals import Grid, Group, groups
+from fencepost.chart.layout import Ints
+from fencepost.chart.scores import Floats, LabelChart
+
+Marks = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """A tree as its labelled spans in pre-order: parents before children, left before right."""
+
+    score: float
+    starts: Ints
+    ends: Ints
+    labels: Ints
+
+
+def decode(chart: LabelChart) -> list[Decoded]:
+    """The best tree of each sentence."""
+    return collect(chart, *mark(chart))
+
+
+def mark(chart: LabelChart) -> tuple[Floats, Marks]:
+    """The score of the best binary tree of each sentence [B], and which cells are in it [S]."""
+    scores = np.zeros(len(chart.lengths), dtype=np.float32)
+    marked = np.zeros(len(chart.scores), dtype=np.bool_)
+    for group in groups(chart.lengths):
+        best = _best(chart.scores, group)
+        scores[group.sentences] = best.by_start[group.lengths, 0, np.arange(len(group))]
+        _trace(best, group, marked)
+    return scores, marked
+
+
+def collect(chart: LabelChart, scores: Floats, marked: Marks) -> list[Decoded]:
+    """The trees made of the marked cells, wherever they were marked."""
+    indices = np.flatnonzero(marked & (chart.labels != 0))
+    sentences, starts, ends = layout.locate(chart.lengths, indices)
+    order = np.lexsort((-ends, starts, sentences))
+    starts, ends, labels = starts[order], ends[order], chart.labels[indices[order]].astype(np.int64)
+    bounds = np.searchsorted(sentences[order], np.arange(len(chart.lengths) + 1)).tolist()
+    return [
+        Decoded(score, starts[low:high], ends[low:high], labels[low:high])
+        for score, (low, high) in zip(scores.tolist(), pairwise(bounds), strict=True)
+    ]
+
+
+def _best(scores: Floats, group: Group) -> Grid:
+    best = Grid(group, np.float32)
+    best.set(1, scores[group.cells(1)[0]])
+    for width in range(2, group.longest + 1):
+        cells, _ = group.cells(width)
+        starts, active = cells.shape
+        left = best.by_start[1:width, :starts, :active]
+        right = best.by_end[width - 1 : 0 : -1, width:, :active]
+        best.set(width, (left + right).max(axis=0) + scores[cells])
+    return best
+
+
+def _trace(best: Grid, group: Group, marked: Marks) -> None:
+    """Marks the best trees of a group from the top down, finding the splits again on the way."""
+    waiting = np.zeros(best.by_start.shape, dtype=np.bool_)
+    waiting[group.lengths, 0, np.arange(len(group))] = True
+    for width in range(group.longest, 0, -1):
+        starts, members = np.nonzero(waiting[width])
+        marked[group.cells(width)[0][starts, members]] = True
+        if width == 1:
+            return
+        left = best.by_start[1:width, starts, members]
+        right = best.by_end[width - 1 : 0 : -1, starts + width, members]
+        sizes = 1 + (left + right).argmax(axis=0)
+        waiting[sizes, starts, members] = True
+        waiting[width - sizes, starts + sizes, members] = True
