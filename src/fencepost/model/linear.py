@@ -1,0 +1,54 @@
+"""Linear maps of vectors cut into blocks: one block is a dense matrix, two keep content and position apart."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class BlockDiagonal(nn.Module):
+    """§3. c = [c^(c); c^(p)] = [W^(c) x^(c); W^(p) x^(p)], plus a bias b where asked.
+
+    Works on blocks laid apart: [blocks, R, inputs / blocks] -> [blocks, R, outputs / blocks], so that one batched
+    product serves both halves; ``split_blocks`` and ``join_blocks`` are the ways in and out of that form.
+    Starts as torch's Linear does, from U(-1/sqrt(n), 1/sqrt(n)) with n the inputs of a block.
+    """
+
+    def __init__(self, inputs: int, outputs: int, *, blocks: int = 2, bias: bool = False) -> None:
+        super().__init__()
+        self.blocks = blocks
+        bound = 1 / math.sqrt(inputs // blocks)
+        self.weight = nn.Parameter(torch.empty(blocks, inputs // blocks, outputs // blocks).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(blocks, 1, outputs // blocks).uniform_(-bound, bound)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.bmm(x, self.weight) if self.bias is None else torch.baddbmm(self.bias, x, self.weight)
+
+
+class Dense(BlockDiagonal):
+    """§2.2. c = W x, plus a bias b where asked: the block-diagonal map of a single block.
+
+    [1, R, inputs] -> [1, R, outputs].
+    """
+
+    def __init__(self, inputs: int, outputs: int, *, bias: bool = False) -> None:
+        super().__init__(inputs, outputs, blocks=1, bias=bias)
+
+
+def split_blocks(x: Tensor, blocks: int) -> Tensor:
+    """[R, d] -> [blocks, R, d / blocks], a view."""
+    return torch.unflatten(x, -1, (blocks, -1)).transpose(0, 1)
+
+
+def join_blocks(x: Tensor) -> Tensor:
+    """[blocks, R, d / blocks] -> [R, d]."""
+    return x.transpose(0, 1).flatten(1)
+
+
+def xavier_(weight: Tensor, inputs: int, outputs: int) -> None:
+    """Fills a part of a weight from U(-a, a), a = sqrt(6 / (inputs + outputs)): sizes of *one* head and block."""
+    bound = math.sqrt(6 / (inputs + outputs))
+    with torch.no_grad():
+        weight.uniform_(-bound, bound)
