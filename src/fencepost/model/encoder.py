@@ -1,0 +1,106 @@
+"""From word vectors to vectors in context: the self-attentive encoder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from torch import Tensor, nn
+
+from fencepost.model.attention import MultiHeadAttention
+from fencepost.model.dropout import SharedDropout
+from fencepost.model.linear import BlockDiagonal, join_blocks, split_blocks
+from fencepost.model.plan import AttentionPlan, Terms
+
+if TYPE_CHECKING:
+    from fencepost.model.parser_model import Layout
+
+
+class Encoder(Protocol):
+    """§2.2. Assigns each token a vector y_t that knows its context: [R, d_content] -> [R, d_model]."""
+
+    def __call__(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor: ...
+
+
+class FeedForward(nn.Module):
+    """§2.2.2. FeedForward(x) = W_2 relu(W_1 x + b_1) + b_2; in §3 two such maps side by side, one for each half.
+
+    [R, d_model] -> [R, d_model], through d_ff numbers.
+    """
+
+    def __init__(self, d_model: int, d_ff: int, blocks: int, dropout: SharedDropout) -> None:
+        super().__init__()
+        self.inner = BlockDiagonal(d_model, d_ff, blocks=blocks, bias=True)
+        self.outer = BlockDiagonal(d_ff, d_model, blocks=blocks, bias=True)
+        self.dropout = dropout
+
+    def forward(self, x: Tensor, layout: Layout) -> Tensor:
+        hidden = self.inner(split_blocks(x, self.inner.blocks)).relu()
+        return join_blocks(self.outer(self.dropout(hidden, layout)))
+
+
+class EncoderLayer(nn.Module):
+    """§2.2. Two sublayers, attention and feed-forward, each LayerNorm(x + Dropout(SubLayer(x))).
+
+    [R, d_model] -> [R, d_model]. The sums and norms stay in fp32 under autocast.
+    """
+
+    def __init__(
+        self, d_model: int, attention: MultiHeadAttention, feed_forward: FeedForward, dropout: SharedDropout
+    ) -> None:
+        super().__init__()
+        self.attention = attention
+        self.attention_norm = nn.LayerNorm(d_model)
+        self.feed_forward = feed_forward
+        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.dropout = dropout
+
+    def forward(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
+        x = self.attention_norm(x + self.dropout(self.attention(x, p, layout, mask, terms), layout))
+        z: Tensor = self.feed_forward_norm(x + self.dropout(self.feed_forward(x, layout), layout))
+        return z
+
+
+class SelfAttentiveEncoder(nn.Module):
+    """§2.2 and §3. z_t, from a word's vector and p_t, through a stack of layers to y_t.
+
+    content: [R, d_content] -> [R, d_model]. ``combine`` is how position enters: ``added`` or ``concatenated``.
+    ``norm`` stands over z_t: a LayerNorm, or nothing.
+    """
+
+    def __init__(
+        self,
+        positions: nn.Module,
+        combine: Callable[[Tensor, Tensor], Tensor],
+        norm: nn.LayerNorm | nn.Identity,
+        layers: Iterable[EncoderLayer],
+        *,
+        factored: bool,
+    ) -> None:
+        super().__init__()
+        self.positions = positions
+        self.combine = combine
+        self.norm = norm
+        self.layers = nn.ModuleList(layers)
+        self.factored = factored
+
+    def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
+        x, p, mask = self._start(content, layout, plan)
+        for number, layer in enumerate(self.layers, 1):
+            x = layer(x, p, layout, mask, plan.terms(number))
+        return x
+
+    def attention_probabilities(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
+        """p(i -> j) in each layer, for analysis: [B, heads, width, width] each."""
+        x, p, mask = self._start(content, layout, plan)
+        probabilities = []
+        for number, layer in enumerate(self.layers, 1):
+            assert isinstance(layer, EncoderLayer)
+            probabilities.append(layer.attention.probabilities(x, p, layout, mask, plan.terms(number)))
+            x = layer(x, p, layout, mask, plan.terms(number))
+        return probabilities
+
+    def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor, Tensor]:
+        plan.require_factored(self.factored)
+        p = self.positions(layout.position)
+        return self.norm(self.combine(content, p)), p, plan.mask(layout.lengths, layout.width)

@@ -1,0 +1,168 @@
+"""What a word is to the encoder before it has any context: representations that are summed.
+
+Each reads a batch and gives [T, d_content], one vector for each token. Those made of letters are computed once for
+each distinct word of the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fencepost.errors import UsageError
+from fencepost.model.dropout import SharedDropout
+from fencepost.model.encoder import SelfAttentiveEncoder
+from fencepost.model.plan import AttentionPlan
+
+if TYPE_CHECKING:
+    from fencepost.model.parser_model import Layout, TorchBatch
+
+UNKNOWN_WORD = 0
+PADDING_LETTER = 0
+
+
+class WordEmbedding(nn.Module):
+    """§2.2. A learned vector w_t for each word.
+
+    Training reads a word seen c times as unknown with probability 1 / (1 + c) (Stern et al. 2017), so that the
+    unknown word has a vector worth reading. What was never seen (start, stop) is never replaced.
+    counts: [words], or None where nothing is to be replaced.
+    """
+
+    unknown_probability: Tensor | None  # [words]
+
+    def __init__(self, words: int, size: int, dropout: SharedDropout, counts: Tensor | None = None) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(words, size)
+        self.dropout = dropout
+        probability = None if counts is None else torch.where(counts > 0, 1 / (1 + counts.float()), 0.0)
+        self.register_buffer("unknown_probability", probability, persistent=False)
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        words = _present(batch.words, "words")
+        if self.training and self.unknown_probability is not None:
+            probability = self.unknown_probability.index_select(0, words)
+            words = words.masked_fill(torch.rand_like(probability) < probability, UNKNOWN_WORD)
+        vectors: Tensor = self.dropout(self.embedding(words), batch.tokens)
+        return vectors
+
+
+class TagEmbedding(nn.Module):
+    """§2.2. A learned vector m_t for the part-of-speech tag that came with each word."""
+
+    def __init__(self, tags: int, size: int, dropout: SharedDropout) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(tags, size)
+        self.dropout = dropout
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        vectors: Tensor = self.dropout(self.embedding(_present(batch.tags, "tags")), batch.tokens)
+        return vectors
+
+
+class CharLSTM(nn.Module):
+    """§5.1. [h→ at the last letter; h← at the first letter] of a bidirectional LSTM over the letters of a word.
+
+    letters: [letters of U words] -> [U, d_content] -> [T, d_content].
+    """
+
+    def __init__(self, letters: int, letter_size: int, size: int, input_dropout: float, dropout: SharedDropout) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(letters, letter_size)
+        self.input_dropout = nn.Dropout(input_dropout)
+        self.lstm = nn.LSTM(letter_size, size // 2, bidirectional=True)
+        self.dropout = dropout
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        letters, layout = _letters(batch)
+        vectors = self.input_dropout(self.embedding(letters))
+        _, (final, _) = self.lstm(layout.for_lstm(vectors))  # [2, U, d_content / 2]
+        return _of_tokens(final.transpose(0, 1).flatten(1), batch, self.dropout)
+
+
+class CharConcat(nn.Module):
+    """§5.1. The embeddings of a word's first and last letters side by side: [e_1; ..; e_8; e_{n-7}; ..; e_n].
+
+    The padding letter stands after the first and before the last letters of a word that is too short. Word-start and
+    word-stop marks are no letters. [U, C] -> [U, 2 * ends * letter_size = d_content] -> [T, d_content].
+    """
+
+    def __init__(self, letters: int, letter_size: int, ends: int, dropout: SharedDropout) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(letters, letter_size)
+        self.ends = ends
+        self.dropout = dropout
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        spellings = _present(batch.spellings, "spellings")
+        stop = _present(batch.spelling_lengths, "spelling_lengths")[:, None] - 1  # where the word-stop mark is
+        end = torch.arange(self.ends, device=spellings.device)
+        place = torch.cat([(1 + end).expand(len(spellings), -1), stop - self.ends + end], dim=1)  # [U, 2 * ends]
+        letters = spellings.gather(1, place.clamp(0, spellings.shape[1] - 1))
+        letters = letters.masked_fill((place < 1) | (place >= stop), PADDING_LETTER)
+        return _of_tokens(self.embedding(letters).flatten(1), batch, self.dropout)
+
+
+class CharAttention(nn.Module):
+    """§5.1, end. A small self-attentive encoder over the letters of a word; its vector is W y of the word-start mark.
+
+    letters: [letters of U words] -> [U, d_content] -> [T, d_content].
+    """
+
+    def __init__(
+        self,
+        letters: int,
+        letter_size: int,
+        size: int,
+        input_dropout: float,
+        encoder: SelfAttentiveEncoder,
+        dropout: SharedDropout,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(letters, letter_size)
+        self.input_dropout = nn.Dropout(input_dropout)
+        self.encoder = encoder
+        self.output = nn.Linear(letter_size, size, bias=False)
+        self.dropout = dropout
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        letters, layout = _letters(batch)
+        y = self.encoder(self.input_dropout(self.embedding(letters)), layout, AttentionPlan())
+        word_starts = layout.lengths.cumsum(0) - layout.lengths
+        return _of_tokens(self.output(y.index_select(0, word_starts)), batch, self.dropout)
+
+
+class Lexical(nn.Module):
+    """§2.2, §5. The sum of the representations, as in w_t + m_t: [T, d_content]."""
+
+    def __init__(self, representations: Iterable[nn.Module]) -> None:
+        super().__init__()
+        self.representations = nn.ModuleList(representations)
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        vectors = [representation(batch) for representation in self.representations]
+        total: Tensor = sum(vectors[1:], start=vectors[0])
+        return total
+
+
+def _of_tokens(word_vectors: Tensor, batch: TorchBatch, dropout: SharedDropout) -> Tensor:
+    """[U, d] of distinct words -> [T, d] of tokens."""
+    spelling_of_token = _present(batch.spelling_of_token, "spelling_of_token")
+    vectors: Tensor = dropout(F.embedding(spelling_of_token, word_vectors), batch.tokens)
+    return vectors
+
+
+def _letters(batch: TorchBatch) -> tuple[Tensor, Layout]:
+    if batch.letters is None:
+        raise UsageError("this model reads the letters of words, and the batch has no spellings")
+    return _present(batch.letter_ids, "letter_ids"), batch.letters
+
+
+def _present(values: Tensor | None, name: str) -> Tensor:
+    if values is None:
+        raise UsageError(f"this model reads {name}, and the batch has none")
+    return values

@@ -1,0 +1,60 @@
+"""From vectors in context to scores: of labelled spans, and of part-of-speech tags.
+
+Scores are summed over trees and compared with each other, so both scorers compute in fp32 under autocast too; next
+to the encoder they cost little.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from fencepost.model.parser_model import TorchBatch
+
+
+class SpanScorer(nn.Module):
+    """§2.3. s(i, j, ·) = M_2 relu(LayerNorm(M_1 v + c_1)) + c_2, where v = [y→_j - y→_i; y←_{j+1} - y←_{i+1}].
+
+    y→ is the even coordinates of y, y← the odd ones; token 0 is the start token, so fencepost k has y→ of the token
+    to its left and y← of the token to its right. M_1 v is a difference of M_1 [y→_k; y←_{k+1}] between two
+    fenceposts: each fencepost is projected once, and only the differences are as many as the spans.
+    y: [T, d_model] -> [S, labels], where the empty label's column 0 is exactly 0.
+    """
+
+    def __init__(self, d_model: int, hidden: int, labels: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(d_model, hidden)  # M_1, c_1
+        self.norm = nn.LayerNorm(hidden)
+        self.output = nn.Linear(hidden, labels - 1)  # M_2, c_2
+
+    def forward(self, y: Tensor, batch: TorchBatch) -> Tensor:
+        with torch.autocast(y.device.type, enabled=False):
+            left = y.index_select(0, batch.fencepost_tokens).float()
+            right = y.index_select(0, batch.fencepost_tokens + 1).float()
+            fenceposts = F.linear(torch.cat([left[:, 0::2], right[:, 1::2]], -1), self.hidden.weight)  # [F, hidden]
+            difference = fenceposts.index_select(0, batch.span_ends) - fenceposts.index_select(0, batch.span_starts)
+            hidden = self.norm(difference + self.hidden.bias).relu()  # [S, hidden]
+            # A row of zeros before M_2 and c_2 scores the empty label 0, without a second copy of all the scores.
+            return F.linear(hidden, F.pad(self.output.weight, (0, 0, 1, 0)), F.pad(self.output.bias, (1, 0)))
+
+
+class TagScorer(nn.Module):
+    """Part-of-speech tags, predicted beside the tree; the same form as §2.3, from the y_t of each word.
+
+    M_2 relu(LayerNorm(M_1 y_t + c_1)) + c_2. y: [T, d_model] -> [W, tags].
+    """
+
+    def __init__(self, d_model: int, hidden: int, tags: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(d_model, hidden), nn.LayerNorm(hidden), nn.ReLU(), nn.Linear(hidden, tags)
+        )
+
+    def forward(self, y: Tensor, batch: TorchBatch) -> Tensor:
+        with torch.autocast(y.device.type, enabled=False):
+            scores: Tensor = self.layers(y.index_select(0, batch.word_tokens).float())
+            return scores

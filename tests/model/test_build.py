@@ -1,0 +1,84 @@
+"""Every configuration on the axes of the design becomes a model that runs and learns."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+import torch
+from model_samples import LEXICALS, SENTENCES, SIZES, VARIANTS, small_config, small_model, torch_batch
+
+from fencepost.config import Config
+from fencepost.model.build import VocabSizes, build_model
+from fencepost.model.parser_model import ModelOutput, ParserModel
+
+SPANS = sum(len(sentence) * (len(sentence) + 1) // 2 for sentence in SENTENCES)
+WORDS = sum(map(len, SENTENCES))
+
+
+def assert_shapes(output: ModelOutput) -> None:
+    assert output.span_scores.shape == (SPANS, SIZES.labels)
+    assert output.tag_scores is not None
+    assert output.tag_scores.shape == (WORDS, SIZES.tags)
+
+
+def parameters_without_gradient(model: ParserModel) -> list[str]:
+    torch.manual_seed(0)
+    output = model.train()(torch_batch(SENTENCES))
+    assert output.tag_scores is not None
+    (output.span_scores.square().sum() + output.tag_scores.square().sum()).backward()
+    return [name for name, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_encoder_gives_scores_of_the_right_shape(name: str) -> None:
+    assert_shapes(small_model(small_config(**VARIANTS[name]))(torch_batch(SENTENCES)))
+
+
+@pytest.mark.parametrize("lexical", LEXICALS)
+@pytest.mark.parametrize("position", ["added", "concatenated"])
+def test_every_lexical_representation_fits_every_way_position_enters(lexical: tuple[str, ...], position: str) -> None:
+    assert_shapes(small_model(small_config(lexical, position=position))(torch_batch(SENTENCES)))
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_gradients_reach_every_parameter_of_every_encoder(name: str) -> None:
+    assert parameters_without_gradient(small_model(small_config(**VARIANTS[name]))) == []
+
+
+@pytest.mark.parametrize("lexical", LEXICALS)
+def test_gradients_reach_every_parameter_of_every_representation(lexical: tuple[str, ...]) -> None:
+    assert parameters_without_gradient(small_model(small_config(lexical))) == []
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_encoder_runs_in_bfloat16_near_its_scores_in_full_precision(name: str) -> None:
+    model, batch = small_model(small_config(**VARIANTS[name])), torch_batch(SENTENCES)
+    with torch.autocast("cpu", torch.bfloat16):
+        scores = model(batch).span_scores
+    assert scores.dtype == torch.float32
+    torch.testing.assert_close(scores, model(batch).span_scores, atol=0.15, rtol=0.05)
+
+
+def test_tags_are_scored_only_where_asked() -> None:
+    config = small_config()
+    plain = dataclasses.replace(config, scorer=dataclasses.replace(config.scorer, predict_tags=False))
+    assert small_model(plain)(torch_batch(SENTENCES)).tag_scores is None
+
+
+def test_a_model_of_one_lstm_layer_can_be_built() -> None:
+    assert_shapes(small_model(small_config(kind="lstm", lstm_layers=1))(torch_batch(SENTENCES)))
+
+
+def test_the_papers_factored_model_has_26_million_parameters() -> None:
+    with torch.device("meta"):
+        model = build_model(Config(), VocabSizes(labels=100, words=0, tags=0, letters=128))
+    assert sum(parameter.numel() for parameter in model.parameters()) == 26_436_607
+
+
+def test_factoring_halves_the_parameters_of_the_layers() -> None:
+    def size(projection: str) -> int:
+        layers = small_model(small_config(projection=projection)).encoder.layers  # type: ignore[attr-defined]
+        return sum(p.numel() for name, p in layers.named_parameters() if name.endswith("weight") and "norm" not in name)
+
+    assert 2 * size("block") == size("dense")

@@ -1,0 +1,68 @@
+"""Scores of spans and tags, against the paper's formula one span at a time."""
+
+from __future__ import annotations
+
+import torch
+from model_samples import SENTENCES, torch_batch
+from torch import Tensor, nn
+
+from fencepost.model.scorer import SpanScorer, TagScorer
+
+D_MODEL, LABELS = 8, 4
+BATCH = torch_batch(SENTENCES)
+
+
+def vectors() -> Tensor:
+    torch.manual_seed(2)
+    return torch.randn(sum(len(sentence) + 2 for sentence in SENTENCES), D_MODEL)
+
+
+def scorer() -> SpanScorer:
+    torch.manual_seed(3)
+    scorer = SpanScorer(D_MODEL, 6, LABELS)
+    nn.init.normal_(scorer.norm.weight)
+    nn.init.normal_(scorer.norm.bias)
+    return scorer
+
+
+def naive_score(scorer: SpanScorer, y: Tensor, i: int, j: int) -> Tensor:
+    """s(i, j, ·) without the empty label. y: [n + 2, d_model], the start token first."""
+    forward, backward = y[:, 0::2], y[:, 1::2]
+    v = torch.cat([forward[j] - forward[i], backward[j + 1] - backward[i + 1]])
+    score: Tensor = scorer.output(torch.relu(scorer.norm(scorer.hidden(v))))
+    return score
+
+
+def test_each_span_scores_as_in_the_papers_formula_and_stands_where_documented() -> None:
+    y, first_token, first_span = vectors(), 0, 0
+    scores = scorer()(y, BATCH)
+    for n in map(len, SENTENCES):
+        sentence = y[first_token : first_token + n + 2]
+        for i in range(n):
+            for j in range(i + 1, n + 1):
+                w = j - i
+                place = first_span + (w - 1) * (n + 1) - w * (w - 1) // 2 + i
+                torch.testing.assert_close(
+                    scores[place, 1:], naive_score(scorer(), sentence, i, j), atol=1e-5, rtol=1e-5
+                )
+        first_token += n + 2
+        first_span += n * (n + 1) // 2
+    assert len(scores) == first_span
+
+
+def test_the_empty_label_scores_exactly_zero() -> None:
+    scores = scorer()(vectors(), BATCH)
+    assert scores.shape[1] == LABELS
+    assert (scores[:, 0] == 0).all()
+
+
+def test_the_scorer_computes_in_full_precision_under_autocast() -> None:
+    expected = scorer()(vectors(), BATCH)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(scorer()(vectors(), BATCH), expected)
+
+
+def test_tags_are_scored_for_words_and_not_for_start_and_stop() -> None:
+    tagger, y = TagScorer(D_MODEL, 6, 3), vectors()
+    words = torch.cat([y[1:7], y[9:10], y[12:16], y[18:20]])
+    torch.testing.assert_close(tagger(y, BATCH), tagger.layers(words))
