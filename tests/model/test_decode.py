@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fencepost.chart import cky, layout
+from fencepost.chart.inside import log_partition, marginals
+from fencepost.chart.scores import LabelChart, SpanScores
+from fencepost.model.decode import decode, inside, sum_by_sentence
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
+ROOT = pytest.mark.parametrize("force_root", [False, True])
+LENGTHS = st.lists(st.integers(1, 14), min_size=1, max_size=6)
+
+
+def random_cells(lengths: list[int], seed: int, whole: bool = False) -> np.ndarray:
+    """A score for each cell; whole numbers make many trees equal."""
+    cells = int(layout.span_count(np.array(lengths)).sum())
+    scores = np.random.default_rng(seed).normal(0, 1.5, cells)
+    return (np.round(scores) if whole else scores).astype(np.float32)
+
+
+def assert_same_trees(scores: np.ndarray, lengths: list[int], device: str) -> None:
+    chart = LabelChart(scores, np.zeros(len(scores), np.int32), np.array(lengths))
+    expected_scores, expected = cky.mark(chart)
+    found_scores, found = decode(torch.tensor(scores, device=device), torch.tensor(lengths, device=device))
+    assert found_scores.cpu().numpy().tolist() == expected_scores.tolist()
+    assert np.array_equal(found.cpu().numpy(), expected)
+
+
+@ON_EACH_DEVICE
+@given(lengths=LENGTHS, seed=st.integers(0, 1000))
+@settings(deadline=None, max_examples=40)
+def test_ties_are_settled_as_numpy_settles_them(device, lengths, seed):
+    assert_same_trees(random_cells(lengths, seed, whole=True), lengths, device)
+
+
+@ON_EACH_DEVICE
+@pytest.mark.parametrize("lengths", [[1], [2], [1, 1, 70, 2], [33, 32, 31, 17, 16, 15], [130]])
+def test_trees_are_those_of_numpy_to_the_last_bit(device, lengths):
+    assert_same_trees(random_cells(lengths, seed=0), lengths, device)
+
+
+@ON_EACH_DEVICE
+def test_a_chart_of_equal_scores_branches_to_the_right(device):
+    lengths = [40, 3]
+    assert_same_trees(np.zeros(40 * 41 // 2 + 6, dtype=np.float32), lengths, device)
+    _, marked = decode(torch.zeros(6, device=device), torch.tensor([3], device=device))
+    assert marked.tolist() == [True, True, True, False, True, True]
+
+
+@ON_EACH_DEVICE
+@ROOT
+@pytest.mark.parametrize("lengths", [[1], [1, 5, 2], [20, 33, 1, 17]])
+def test_sums_over_trees_are_those_of_numpy(device, force_root, lengths):
+    scores = random_cells(lengths, seed=1)
+    packed = SpanScores.from_packed(np.stack([np.zeros_like(scores), scores], axis=1), np.array(lengths))
+    total, found = inside(torch.tensor(scores, device=device), torch.tensor(lengths, device=device), force_root)
+    assert total.cpu().numpy() == pytest.approx(log_partition(packed, force_root), rel=1e-5, abs=1e-5)
+    expected = marginals(packed, force_root)[layout.cells(packed.lengths)][:, 1]
+    assert found.cpu().numpy() == pytest.approx(expected, abs=2e-4)
+
+
+@ON_EACH_DEVICE
+@ROOT
+def test_the_gradient_of_the_sum_is_right(device, force_root):
+    lengths = torch.tensor([4, 1, 3], device=device)
+    scores = torch.tensor(random_cells([4, 1, 3], seed=2), dtype=torch.float64, device=device, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda values: inside(values, lengths, force_root)[0], scores)
+
+
+@ON_EACH_DEVICE
+def test_large_scores_do_not_overflow(device):
+    lengths = torch.tensor([6, 2], device=device)
+    for scale in (1e4, -1e4):
+        scores = torch.tensor(random_cells([6, 2], seed=3), device=device) + scale
+        total, found = inside(scores, lengths)
+        assert torch.isfinite(total).all()
+        assert ((found >= 0) & (found <= 1.01)).all()
+
+
+@ON_EACH_DEVICE
+def test_values_are_added_up_by_sentence(device):
+    values = torch.arange(10.0, device=device)
+    assert sum_by_sentence(values, torch.tensor([3, 1, 2], device=device)).tolist() == [15, 6, 24]
+
+
+@ON_EACH_DEVICE
+def test_a_batch_of_no_sentences_is_no_trouble(device):
+    nothing = torch.zeros(0, device=device)
+    scores, marked = decode(nothing, torch.zeros(0, dtype=torch.int64, device=device))
+    assert (len(scores), len(marked)) == (0, 0)
+
+
+INTERPRETED = """
+    import torch
+    from fencepost.model import diagonals, kernels
+
+    lengths = torch.tensor([1, 2, 34])
+    counts = lengths * (lengths + 1) // 2
+    offsets = counts.cumsum(0) - counts
+    torch.manual_seed(0)
+    for scores in (torch.randn(int(counts.sum())), torch.randn(int(counts.sum())).round()):
+        for found, expected in zip(kernels.best_trees(scores, offsets, lengths), diagonals.best_trees(scores, lengths)):
+            assert torch.equal(found, expected)
+    for force_root in (False, True):
+        found = kernels.inside_outside(scores, offsets, lengths, force_root)
+        expected = diagonals.inside_outside(scores.double(), lengths, force_root)
+        torch.testing.assert_close(found[0].double(), expected[0], rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(found[1].double(), expected[1], rtol=0, atol=2e-4)
+"""
+
+
+def test_kernels_agree_with_torch_when_interpreted():
+    pytest.importorskip("triton")
+    # Triton decides between compiling and interpreting when it is imported.
+    environment = {**os.environ, "TRITON_INTERPRET": "1"}
+    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
