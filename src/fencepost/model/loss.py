@@ -1,0 +1,53 @@
+"""What training minimises: the margin loss of the paper (§2.1), or the negative log likelihood of the gold trees.
+
+Scores are packed, [S, L], with a first column of zeros for the empty label; gold labels are [S], 0 where no
+constituent is. Sums are taken in single precision even when the scores are not.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from fencepost.model.decode import decode, inside, root_cells, sum_by_sentence
+
+
+def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False) -> Tensor:
+    """max(0, max over trees T of [s(T) + Δ(T, T*)] - s(T*)) of each sentence. [B]
+
+    Δ is the Hamming loss on labelled spans: 1 for each span of the binary tree T whose label is not the gold one.
+    """
+    labels, marked = _worst_trees(scores, gold, lengths, force_root)
+    chosen, right = _gather(scores, torch.stack([labels, gold], dim=1)).unbind(dim=1)
+    excess = torch.where(marked, chosen + (labels != gold), 0.0) - right
+    return F.relu(sum_by_sentence(excess, lengths))
+
+
+def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False) -> Tensor:
+    """log Z - s(T*) of each sentence: minus the log probability of its gold tree. [B]"""
+    labels = scores[:, 1:].to(_sum_type(scores)).logsumexp(dim=1)
+    total, _ = inside(labels, lengths, force_root)
+    right = _gather(scores, gold[:, None]).squeeze(dim=1)
+    return total - sum_by_sentence(right, lengths)
+
+
+@torch.no_grad()
+def _worst_trees(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
+    """The tree with the greatest s(T) + Δ(T, T*): the best label of each cell [S], and the cells of the tree [S]."""
+    augmented = scores.to(_sum_type(scores), copy=True)
+    # One off the gold label is one on all others, and needs no second array of this size.
+    augmented.scatter_add_(1, gold[:, None], augmented.new_full((len(gold), 1), -1.0))
+    if force_root:
+        augmented[:, 0].index_fill_(0, root_cells(lengths), -torch.inf)
+    best, labels = augmented.max(dim=1)
+    _, marked = decode(best + 1, lengths)
+    return labels, marked
+
+
+def _gather(scores: Tensor, labels: Tensor) -> Tensor:
+    return scores.gather(1, labels).to(_sum_type(scores))
+
+
+def _sum_type(scores: Tensor) -> torch.dtype:
+    return torch.promote_types(scores.dtype, torch.float32)

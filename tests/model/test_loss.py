@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fencepost.chart import layout
+from fencepost.chart.inside import log_partition
+from fencepost.chart.scores import SpanScores
+from fencepost.model.loss import crf_loss, margin_loss
+
+DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
+ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
+ROOT = pytest.mark.parametrize("force_root", [False, True])
+BOTH = pytest.mark.parametrize("loss", [margin_loss, crf_loss])
+
+Span = tuple[int, int]
+
+
+def binary_trees(start: int, end: int) -> Iterator[list[Span]]:
+    if end - start == 1:
+        yield [(start, end)]
+    for split in range(start + 1, end):
+        for left in binary_trees(start, split):
+            for right in binary_trees(split, end):
+                yield [(start, end), *left, *right]
+
+
+def place(length: int, span: Span) -> int:
+    return int(layout.cell_index(np.int64(length), np.int64(span[0]), np.int64(span[1])))
+
+
+def example(lengths: list[int], labels: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Random scores [S, labels + 1], and a random gold tree with a labelled root for each sentence."""
+    random = np.random.default_rng(seed)
+    gold: list[int] = []
+    for length in lengths:
+        trees = list(binary_trees(0, length))
+        cells = [0] * (length * (length + 1) // 2)
+        for span in trees[random.integers(len(trees))]:
+            cells[place(length, span)] = int(random.integers(labels + 1))
+        cells[-1] = 1
+        gold += cells
+    scores = random.normal(0, 1.5, (len(gold), labels + 1))
+    scores[:, 0] = 0
+    return torch.tensor(scores), torch.tensor(gold)
+
+
+def worst_excess(scores: torch.Tensor, gold: torch.Tensor, length: int, force_root: bool) -> float:
+    """max over trees of s(T) + Δ(T, T*), less s(T*), by trying every tree."""
+    augmented = scores + 1
+    augmented[torch.arange(len(gold)), gold] -= 1
+    if force_root:
+        augmented[-1, 0] = -torch.inf
+    cells = augmented.max(dim=1).values
+    best = max(sum(float(cells[place(length, span)]) for span in tree) for tree in binary_trees(0, length))
+    return best - float(scores[torch.arange(len(gold)), gold].sum())
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6])
+@ROOT
+def test_the_margin_is_violated_most_by_the_tree_found(length, force_root):
+    for seed in range(5):
+        scores, gold = example([length], labels=3, seed=seed)
+        loss = margin_loss(scores, gold, torch.tensor([length]), force_root)
+        expected = max(0.0, worst_excess(scores, gold, length, force_root))
+        assert loss.item() == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(0, 1000), st.floats(0, 12), st.booleans())
+@settings(deadline=None, max_examples=50)
+def test_the_margin_loss_is_zero_exactly_where_the_margin_holds(lengths, seed, favour, force_root):
+    scores, gold = example(lengths, labels=2, seed=seed)
+    scores += favour * torch.nn.functional.one_hot(gold, 3)
+    scores[gold == 0, 1:] -= favour
+    scores[:, 0] = 0
+    losses = margin_loss(scores, gold, torch.tensor(lengths), force_root)
+    counts = [length * (length + 1) // 2 for length in lengths]
+    for loss, length, own, golden in zip(losses, lengths, scores.split(counts), gold.split(counts), strict=True):
+        holds = worst_excess(own, golden, length, force_root) <= 1e-9
+        assert (loss == 0) if holds else (loss > 0)
+
+
+def test_a_constituent_taken_for_none_costs_one():
+    scores = torch.tensor([[0.0, 0.25]])
+    assert margin_loss(scores, torch.tensor([1]), torch.tensor([1])).tolist() == [0.75]
+
+
+def test_a_constituent_where_none_is_costs_one():
+    scores = torch.tensor([[0.0, 0.25]])
+    assert margin_loss(scores, torch.tensor([0]), torch.tensor([1])).tolist() == [1.25]
+
+
+@ON_EACH_DEVICE
+def test_the_likelihood_counts_each_tree_once(device):
+    lengths = [4, 1, 3]
+    scores, gold = example(lengths, labels=2, seed=0)
+    every = log_partition(SpanScores.from_packed(scores.float().numpy(), np.array(lengths)))
+    right = torch.stack([part.sum() for part in scores.gather(1, gold[:, None]).split([10, 1, 6])])
+    loss = crf_loss(scores.float().to(device), gold.to(device), torch.tensor(lengths, device=device))
+    assert loss.cpu().numpy() == pytest.approx(every - right.numpy(), abs=1e-4)
+
+
+def test_probabilities_of_all_trees_add_to_one():
+    scores, _ = example([2], labels=1, seed=1)
+    every = [torch.tensor(labels) for labels in np.ndindex(2, 2, 2)]
+    losses = torch.cat([crf_loss(scores, gold, torch.tensor([2])) for gold in every])
+    assert losses.neg().exp().sum().item() == pytest.approx(1)
+
+
+@BOTH
+@ROOT
+def test_gradients_are_slopes(loss, force_root):
+    lengths = torch.tensor([4, 1, 3])
+    scores, gold = example([4, 1, 3], labels=2, seed=4)
+    free = scores[:, 1:].clone().requires_grad_()
+
+    def with_empty_label(values: torch.Tensor) -> torch.Tensor:
+        return loss(torch.nn.functional.pad(values, (1, 0)), gold, lengths, force_root)
+
+    assert (with_empty_label(free) > 0).all()
+    assert torch.autograd.gradcheck(with_empty_label, free)
+
+
+@BOTH
+@ON_EACH_DEVICE
+def test_scores_of_half_precision_are_added_in_single(loss, device):
+    lengths = torch.tensor([6, 5], device=device)
+    scores, gold = example([6, 5], labels=3, seed=5)
+    half = scores.to(device, torch.bfloat16).requires_grad_()
+    losses = loss(half, gold.to(device), lengths)
+    assert losses.dtype == torch.float32
+    assert losses.tolist() == pytest.approx(loss(half.double(), gold.to(device), lengths).tolist(), rel=1e-4)
+    losses.sum().backward()
+    assert half.grad is not None
+    assert half.grad.dtype == torch.bfloat16
+
+
+@BOTH
+def test_a_sentence_has_the_same_loss_in_any_company(loss):
+    lengths = [3, 6, 1, 5]
+    scores, gold = example(lengths, labels=2, seed=6)
+    together = loss(scores, gold, torch.tensor(lengths))
+    counts = [length * (length + 1) // 2 for length in lengths]
+    for number, (own, golden) in enumerate(zip(scores.split(counts), gold.split(counts), strict=True)):
+        alone = loss(own, golden, torch.tensor(lengths[number : number + 1]))
+        assert alone.item() == pytest.approx(together[number].item())
+
+
+def test_the_margin_loss_leaves_its_scores_alone():
+    scores, gold = example([5], labels=2, seed=7)
+    before = scores.clone()
+    margin_loss(scores, gold, torch.tensor([5]), force_root=True)
+    assert torch.equal(scores, before)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
+@BOTH
+@ROOT
+def test_the_host_never_waits_for_the_device(loss, force_root):
+    scores, gold = example([6, 5], labels=3, seed=8)
+    scores, gold, lengths = scores.float().cuda().requires_grad_(), gold.cuda(), torch.tensor([6, 5]).cuda()
+    loss(scores, gold, lengths, force_root).sum().backward()  # compiles the kernels
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        loss(scores, gold, lengths, force_root).sum().backward()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
