@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fencepost.chart import cky, layout
 from fencepost.chart.inside import log_partition, marginals
 from fencepost.chart.scores import LabelChart, SpanScores
-from fencepost.model.decode import decode, inside, sum_by_sentence
+from fencepost.model.decode import best_labels, decode, inside, sum_by_sentence
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
@@ -56,6 +56,20 @@ def test_a_chart_of_equal_scores_branches_to_the_right(device):
     assert_same_trees(np.zeros(40 * 41 // 2 + 6, dtype=np.float32), lengths, device)
     _, marked = decode(torch.zeros(6, device=device), torch.tensor([3], device=device))
     assert marked.tolist() == [True, True, True, False, True, True]
+
+
+@ON_EACH_DEVICE
+@ROOT
+def test_the_best_labels_are_those_of_numpy_even_among_ties(device, force_root):
+    lengths = [1, 9, 4]
+    packed = np.stack([random_cells(lengths, seed, whole=True) for seed in range(5)], axis=1)
+    packed[:, 0] = 0
+    expected = SpanScores.from_packed(packed, np.array(lengths)).reduce(force_root)
+    for dtype in (torch.float32, torch.bfloat16):
+        scores = torch.tensor(packed, device=device, dtype=dtype)
+        best, labels = best_labels(scores, torch.tensor(lengths, device=device), force_root)
+        assert best.tolist() == expected.scores.tolist()
+        assert labels.tolist() == expected.labels.tolist()
 
 
 @ON_EACH_DEVICE

@@ -39,6 +39,18 @@ def best_labels(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tu
 
 
 @torch.no_grad()
+def best_labels(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tuple[Tensor, Tensor]:
+    """The best score [S] and label [S] of every cell, from scores [S, L]; ``SpanScores.reduce`` on the device."""
+    best, labels = scores.max(dim=1)
+    if force_root:
+        roots = root_cells(lengths)
+        root_best, root_labels = scores[roots, 1:].max(dim=1)
+        best.index_copy_(0, roots, root_best)
+        labels.index_copy_(0, roots, root_labels + 1)
+    return best.to(torch.promote_types(best.dtype, torch.float32)), labels.int()
+
+
+@torch.no_grad()
 def decode(best_scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     """The best binary tree of each sentence: its score [B], and which of the cells [S] are in it.
 

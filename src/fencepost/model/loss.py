@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fencepost.model.decode import decode, inside, root_cells, sum_by_sentence
+from fencepost.model.decode import best_labels, decode, inside, sum_by_sentence
 
 
 def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False) -> Tensor:
@@ -38,11 +38,9 @@ def _worst_trees(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool
     augmented = scores.to(_sum_type(scores), copy=True)
     # One off the gold label is one on all others, and needs no second array of this size.
     augmented.scatter_add_(1, gold[:, None], augmented.new_full((len(gold), 1), -1.0))
-    if force_root:
-        augmented[:, 0].index_fill_(0, root_cells(lengths), -torch.inf)
-    best, labels = augmented.max(dim=1)
+    best, labels = best_labels(augmented, lengths, force_root)
     _, marked = decode(best + 1, lengths)
-    return labels, marked
+    return labels.long(), marked
 
 
 def _gather(scores: Tensor, labels: Tensor) -> Tensor:
