@@ -134,6 +134,7 @@ class TrainConfig:
     adam_epsilon: float = 1e-9
     clip_norm: float | None = None
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
+    checkpoint_minutes: float = 5.0  # between two checkpoints to resume from
     seed: int = 1
     deterministic: bool = False
     plan: PlanConfig = field(default_factory=PlanConfig)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from typing import Final, NoReturn
 
 from fencepost.errors import FencepostError, TrainingError
 
-COMMANDS: Final = ("score", "treebank")
+COMMANDS: Final = ("train", "evaluate", "score", "treebank")
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -37,6 +38,9 @@ def build_parser() -> ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Trees are UTF-8 wherever they go, and a file name that is not must not end the program.
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     parsed = build_parser().parse_args(arguments)
     try:
         status: int = parsed.run(parsed)
@@ -53,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader of our output left; what it did not read is not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+    except OSError as error:
+        sys.stderr.write(f"error: {error}\n")
         return EXIT_FAILED
 
 

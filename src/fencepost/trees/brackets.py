@@ -8,26 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from operator import length_hint
 from typing import Final, NamedTuple
 
 from fencepost.errors import (
     EmptyNodeError,
     ExtraTextError,
-    InputError,
     MissingLabelError,
     TreeError,
     UnbalancedError,
     UntaggedLeafError,
 )
-from fencepost.trees.tree import Leaf, Node, Tree, escape, unchecked_leaf, unchecked_tree, unescape
+from fencepost.trees.tree import NOT_TEXT, Leaf, Node, Tree, escape, unchecked_leaf, unchecked_tree, unescape
 
 DEFAULT_ROOT: Final = "TOP"
 COMMENT_MARKS: Final = ("#", "*", "/*", "%%")
 LONGEST_TREE: Final = 64 * 2**20  # characters; more than that without a closing bracket is no tree
 _CACHE_SIZE: Final = 2**17
+_CACHED_LENGTH: Final = 200  # longer pieces hardly repeat, and would hold memory
 
-_LABEL_PIECE = re.compile(r"\s*([^\s()]*)\s*", re.ASCII)
-_LEAF_PIECE = re.compile(r"\s*([^\s()]+)\s+([^\s()]+)\s*(\)[\s)]*)", re.ASCII)
+# A word may hold blanks that are not ASCII, such as the no-break space; labels and tags may not.
+_LEAF_PIECE = re.compile(r"\s*([^\s()]+)[ \t\n\r\f\v]+([^ \t\n\r\f\v()]+)[ \t\n\r\f\v]*(\)[\s)]*)")
+_CLOSING = re.compile(r"[\s)]*")
 
 
 class SourceLine(NamedTuple):
@@ -40,36 +42,71 @@ class SourceLine(NamedTuple):
 _Piece = tuple[Leaf | None, str, int]  # leaf or None, label, brackets that close after the leaf's own
 
 
+class _PieceError(Exception):
+    """What is wrong, before it is known where the piece stands; ``offset`` is the place within the piece."""
+
+    def __init__(self, kind: type[TreeError], problem: str, offset: int = -1, hint: str | None = None) -> None:
+        super().__init__(problem)
+        self.kind, self.problem, self.offset, self.hint = kind, problem, offset, hint
+
+
 class _PieceCache(dict[str, _Piece]):
     """What a piece of text between two opening brackets means."""
 
     def __missing__(self, piece: str) -> _Piece:
-        if len(self) >= _CACHE_SIZE:
-            self.clear()
-        entry = self[piece] = _read_piece(piece)
+        entry = _read_piece(piece)
+        if len(piece) < _CACHED_LENGTH:
+            if len(self) >= _CACHE_SIZE:
+                self.clear()
+            self[piece] = entry
         return entry
 
 
 def _read_piece(piece: str) -> _Piece:
+    if found := NOT_TEXT.search(piece):
+        raise _PieceError(TreeError, f"U+{ord(found[0]):04X} is no text", found.start())
     if match := _LEAF_PIECE.fullmatch(piece):
         tag, word, closing = match.groups()
         return unchecked_leaf(tag, unescape(word)), "", closing.count(")") - 1
-    if match := _LABEL_PIECE.fullmatch(piece):
-        return None, match[1], 0
     head, bracket, tail = piece.partition(")")
-    if bracket and len(head.split()) < 2:
-        raise EmptyNodeError("a node with neither a child nor a word", excerpt=_excerpt("(" + piece))
-    if bracket and len(head.split()) == 2:
-        raise ExtraTextError("text outside a tagged leaf", excerpt=_excerpt(tail.lstrip(" )")))
-    raise UntaggedLeafError("a leaf is one tag and one word", excerpt=_excerpt("(" + piece))
+    symbols = head.split(None, 2)
+    if len(symbols) < 2:
+        if bracket:
+            raise _PieceError(EmptyNodeError, "a node with neither a child nor a word")
+        return None, symbols[0] if symbols else "", 0
+    extra = len(head) + len(bracket) + _CLOSING.match(tail).end()  # type: ignore[union-attr]
+    if len(symbols) == 2 and extra < len(piece):
+        raise _PieceError(ExtraTextError, "text after a leaf and outside any other", extra)
+    raise _PieceError(UntaggedLeafError, "a leaf is one tag and one word")
 
 
 _cache = _PieceCache()
 
 
-def parse_trees(text: str) -> list[Tree]:
-    """All trees in a text. An unlabelled root gets the label TOP, and so does a leaf that stands alone."""
-    before, *pieces = text.split("(")
+def parse_trees(text: str, source: str | None = None, first_line: int = 1, unlabelled: str | None = None) -> list[Tree]:
+    """All trees in a text. An unlabelled root gets the label TOP, and so does a leaf that stands alone.
+
+    ``unlabelled`` is the label for nodes below the root that have none; without it they are an error.
+    Errors name the line where ``source`` is given, the text being on ``first_line`` of it and below.
+    """
+    pieces = text.split("(")
+    remaining = iter(pieces)
+    try:
+        return _build(remaining, unlabelled)
+    except _PieceError as fault:
+        done = pieces[: len(pieces) - length_hint(remaining) - 1]
+        offset = max(sum(map(len, done)) + len(done) + fault.offset, 0)
+        raise fault.kind(
+            fault.problem,
+            source=source,
+            line=None if source is None else first_line + _newlines_before_text(text, offset),
+            excerpt=_excerpt(text[offset : offset + 200]),
+            hint=fault.hint,
+        ) from None
+
+
+def _build(pieces: Iterator[str], unlabelled: str | None) -> list[Tree]:
+    before = next(pieces)
     if before.strip():
         raise _outside(before)
     trees: list[Tree] = []
@@ -80,16 +117,17 @@ def parse_trees(text: str) -> list[Tree]:
         leaf, label, closing = _cache[piece]
         if leaf is None:
             if not label:
-                if labels:
-                    raise MissingLabelError("a node without a label below the root", excerpt=_excerpt("(" + piece))
-                label = DEFAULT_ROOT
+                label = (DEFAULT_ROOT if not labels else unlabelled) or ""
+                if not label:
+                    hint = "`fencepost treebank normalize` moves its children up"
+                    raise _PieceError(MissingLabelError, "a node without a label below the root", hint=hint)
             labels.append(label)
             siblings.append(children)
             children = []
             continue
         children.append(leaf)
         if closing > len(labels):
-            raise UnbalancedError("a bracket closes that was never opened", excerpt=_excerpt("(" + piece))
+            raise _PieceError(UnbalancedError, "a bracket closes that was never opened")
         for _ in range(closing):
             phrase = unchecked_tree(labels.pop(), tuple(children))
             children = siblings.pop()
@@ -98,7 +136,7 @@ def parse_trees(text: str) -> list[Tree]:
             node = children.pop()
             trees.append(node if type(node) is Tree else unchecked_tree(DEFAULT_ROOT, (node,)))
     if labels:
-        raise UnbalancedError("a bracket is never closed", excerpt=_excerpt(text))
+        raise _PieceError(UnbalancedError, "a bracket is never closed")
     return trees
 
 
@@ -110,13 +148,10 @@ def parse_tree(text: str) -> Tree:
     return trees[0]
 
 
-def read_trees(lines: Iterable[SourceLine], source: str = "<text>") -> Iterator[Tree]:
+def read_trees(lines: Iterable[SourceLine], source: str = "<text>", unlabelled: str | None = None) -> Iterator[Tree]:
     """Trees from numbered lines: one or several a line, or a tree over many lines. Comment lines are passed over."""
     for text, first in tree_texts(lines, source):
-        try:
-            yield from parse_trees(text)
-        except InputError as error:
-            raise _located(error, text, source, first) from None
+        yield from parse_trees(text, source, first, unlabelled)
 
 
 def tree_texts(lines: Iterable[SourceLine], source: str) -> Iterator[tuple[str, int]]:
@@ -169,24 +204,23 @@ def format_tree(tree: Node) -> str:
 # Errors
 
 
-def _located(error: InputError, text: str, source: str, first: int) -> InputError:
-    """The same error with its file and line: the line of the piece that the error quotes."""
-    start = max(text.find((error.excerpt or "").removesuffix("…")), 0)
-    line = first + text.count("\n", 0, start)
-    return type(error)(error.problem, source=source, line=line, excerpt=error.excerpt, hint=error.hint)
-
-
 def _unclosed(source: str, first: int, suspect: int, held: list[str]) -> UnbalancedError:
     hint = f"a new tree seems to begin on line {suspect}" if suspect else "is the file cut short?"
-    return UnbalancedError("a bracket is never closed", source=source, line=first, excerpt=_excerpt(held[0]), hint=hint)
-
-
-def _outside(text: str) -> InputError:
-    if ")" in text:
-        return UnbalancedError("a bracket closes that was never opened", excerpt=_excerpt(text))
-    return ExtraTextError(
-        "text outside brackets", excerpt=_excerpt(text), hint="is this a file of trees? words alone are for `parse`"
+    return UnbalancedError(
+        "a bracket is never closed", source=source, line=first, excerpt=_excerpt(held[0][:200]), hint=hint
     )
+
+
+def _outside(before: str) -> _PieceError:
+    if ")" in before:
+        return _PieceError(UnbalancedError, "a bracket closes that was never opened")
+    hint = "is this a file of trees? words alone are for `parse`"
+    return _PieceError(ExtraTextError, "text outside brackets", hint=hint)
+
+
+def _newlines_before_text(text: str, offset: int) -> int:
+    blank = len(text[offset:]) - len(text[offset:].lstrip())
+    return text.count("\n", 0, offset + blank)
 
 
 def _excerpt(text: str, width: int = 60) -> str:

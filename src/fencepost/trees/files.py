@@ -1,15 +1,17 @@
-"""Text files as numbered lines: plain or gzipped, with or without a byte-order mark, found by name, folder or glob."""
+"""Text files: found by name, folder or glob; read as numbered lines, gzipped or not; written whole or not at all."""
 
 from __future__ import annotations
 
 import glob
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final, TextIO
 
 from fencepost.errors import EncodingError, InputError
 from fencepost.trees.brackets import SourceLine
@@ -31,6 +33,8 @@ def find_files(paths: Iterable[str | Path]) -> list[Path]:
             found.extend(_files_below(Path(path)))
         else:
             found.extend(_matches(str(path)))
+    if len([path for path in found if str(path) == STANDARD_INPUT]) > 1:
+        raise InputError("standard input can be read only once", source=STANDARD_INPUT)
     return found
 
 
@@ -54,20 +58,49 @@ def read_lines(path: str | Path) -> Iterator[SourceLine]:
     """The lines of a UTF-8 file, decoded, numbered from 1, with their line ends."""
     source = str(path)
     try:
-        with _open(path) as file:
-            yield from _decode(file, source)
+        with ExitStack() as stack:
+            yield from _decode(_open(path, stack), source)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise EncodingError(f"damaged gzip file: {error}", source=source) from error
     except OSError as error:
         raise InputError(error.strerror or str(error), source=source) from error
 
 
-def _open(path: str | Path) -> BinaryIO:
-    file: BinaryIO = sys.stdin.buffer if str(path) == STANDARD_INPUT else open(path, "rb")  # noqa: SIM115
-    buffered = io.BufferedReader(file, 2**16)  # type: ignore[type-var]
-    if buffered.peek(2)[:2] == _GZIP_MARK:
-        return gzip.GzipFile(fileobj=buffered)  # type: ignore[return-value]
-    return buffered
+def _open(path: str | Path, stack: ExitStack) -> BinaryIO:
+    if str(path) == STANDARD_INPUT:
+        file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer)
+        stack.callback(file.detach)  # closing it would close the standard input of the whole program
+    else:
+        file = stack.enter_context(io.BufferedReader(io.FileIO(path), 2**16))
+    if file.peek(2)[:2] == _GZIP_MARK:
+        return stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[return-value]
+    return file
+
+
+@contextmanager
+def write_atomically(path: str | Path) -> Iterator[TextIO]:
+    """A UTF-8 file (gzipped if named ``.gz``) that has its name only when complete.
+
+    It is written beside as ``NAME.partial``; that file is left if the user interrupts and removed after an error.
+    """
+    partial = Path(f"{path}.partial")
+    try:
+        binary: BinaryIO = open(partial, "wb")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"can't be written: {error.strerror}", source=str(path)) from error
+    try:
+        with binary, ExitStack() as stack:
+            if str(path).endswith(".gz"):
+                binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=binary, mtime=0))  # type: ignore[assignment]
+            text = stack.enter_context(io.TextIOWrapper(binary, "utf-8", newline="\n"))
+            yield text
+        os.replace(partial, path)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"\nwhat was written so far is in {partial}\n")
+        raise
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
 
 
 def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
@@ -80,6 +113,10 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
                     "not UTF-8 but UTF-16", source=source, line=1, hint=f"iconv -f UTF-16 -t UTF-8 {source}"
                 )
             line = line.removeprefix(_BYTE_ORDER_MARK)
+        if b"\0" in line:
+            raise EncodingError(
+                "a NUL byte: not UTF-8 text", source=source, line=number, hint="is it UTF-16, or a binary file?"
+            )
         complete = line.endswith(b"\n")
         held = b"" if complete else _cut_character(line)
         try:
@@ -92,8 +129,6 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
                 hint="convert the file with iconv",
             ) from None
         number += complete
-        if len(held) == len(line):
-            held = b""
 
 
 def _cut_character(line: bytes) -> bytes:

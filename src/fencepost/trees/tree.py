@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 BRACKET_ESCAPES: Final = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"}
 _ESCAPED = re.compile("|".join(BRACKET_ESCAPES))
-_SYMBOL = re.compile(r"[^\s()]+", re.ASCII)
-_BLANK = re.compile(r"\s", re.ASCII)
+NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")  # what no UTF-8 text file can hold, or should
+_NO_SYMBOL = re.compile("[\\s()\0\ud800-\udfff]")
+_NO_WORD = re.compile("[\\s\0\ud800-\udfff]", re.ASCII)
 
 
 class _Immutable:
@@ -41,12 +42,13 @@ class Leaf(_Immutable):
     word: str
 
     def __init__(self, tag: str, word: str) -> None:
-        if not _SYMBOL.fullmatch(tag):
+        if not tag or _NO_SYMBOL.search(tag):
             raise TreeError(f"a tag is one symbol without blanks or brackets, got {tag!r}")
-        if not word or _BLANK.search(word):
+        if not word or _NO_WORD.search(word):
             raise TreeError(f"a word is not empty and has no blanks, got {word!r}", hint="write _ for a blank")
         _set_tag(self, tag)
-        _set_word(self, unescape(word))
+        # Escaped first, so that printing and reading agree even on a word such as "-LRB(".
+        _set_word(self, unescape(escape(word)))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Leaf) and self.tag == other.tag and self.word == other.word
@@ -72,7 +74,7 @@ class Tree(_Immutable):
     children: tuple[Node, ...]
 
     def __init__(self, label: str, children: Iterable[Node]) -> None:
-        if not _SYMBOL.fullmatch(label):
+        if not label or _NO_SYMBOL.search(label):
             raise TreeError(f"a label is one symbol without blanks or brackets, got {label!r}")
         children = tuple(children)
         if not children:

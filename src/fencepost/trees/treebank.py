@@ -11,7 +11,7 @@ from typing import overload
 
 from fencepost.errors import InputError, MismatchError
 from fencepost.trees.brackets import read_trees
-from fencepost.trees.files import find_files, read_lines
+from fencepost.trees.files import find_files, read_lines, write_atomically
 from fencepost.trees.tree import Tree
 
 
@@ -56,7 +56,8 @@ class Treebank(Sequence[Tree]):
 
     def save(self, path: str | Path) -> None:
         """Writes one tree a line."""
-        Path(path).write_text("".join(f"{tree}\n" for tree in self.trees), "utf-8")
+        with write_atomically(path) as file:
+            file.writelines(f"{tree}\n" for tree in self.trees)
 
     def sentences(self) -> Iterator[Sentence]:
         return map(Sentence.of, self.trees)
@@ -81,10 +82,10 @@ class Treebank(Sequence[Tree]):
         return f"Treebank of {len(self)} trees"
 
 
-def iter_trees(*paths: str | Path) -> Iterator[Tree]:
-    """Streams trees from files, folders and globs."""
+def iter_trees(*paths: str | Path, unlabelled: str | None = None) -> Iterator[Tree]:
+    """Streams trees from files, folders and globs; ``unlabelled`` as in ``read_trees``."""
     for path in find_files(paths):
-        yield from read_trees(read_lines(path), str(path))
+        yield from read_trees(read_lines(path), str(path), unlabelled)
 
 
 @contextmanager

@@ -1,0 +1,45 @@
+"""What every backend does: a batch of sentences in, charts out. Everything before and after it is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from fencepost.chart.cky import Decoded
+from fencepost.chart.scores import SpanScores
+from fencepost.features.batch import Batch, Ints
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The best tree of each sentence of a batch."""
+
+    trees: list[Decoded]
+    tags: Ints | None  # [W] predicted tag of each word, where the model predicts tags
+
+
+@dataclass(frozen=True)
+class Scored:
+    """All label scores of each span of a batch, for probabilities and k best trees."""
+
+    spans: SpanScores
+    tags: Ints | None
+
+
+class Backend(Protocol):
+    """Runs one model."""
+
+    def launch(self, batch: Batch) -> Callable[[], Parsed]:
+        """Starts on a batch; the answer is there when the returned function is called.
+
+        On a GPU the host can build the trees of one batch while the device works on the next.
+        """
+        ...
+
+    def score(self, batch: Batch) -> Scored: ...
+
+    @property
+    def batch_tokens(self) -> int:
+        """A good size for a batch, as ``features.batching`` counts."""
+        ...

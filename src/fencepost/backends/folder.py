@@ -1,0 +1,109 @@
+"""A model folder: configuration, vocabularies, weights, card, checksums. No pickle, and never half a model."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Final
+
+from fencepost.config import Config, config_to_toml, load_config
+from fencepost.errors import ModelError
+from fencepost.features.vocabularies import Vocabularies
+
+CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
+    "config.toml",
+    "vocab.json",
+    "model.safetensors",
+    "README.md",
+    "checksums",
+)
+DEFAULT_MODEL: Final = "en"
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """What every backend reads before its weights."""
+
+    path: Path
+    config: Config
+    vocabularies: Vocabularies
+
+    @classmethod
+    def open(cls, model: str | Path) -> ModelFolder:
+        """A folder, or the name of a model inside the package. Refuses a damaged or newer model."""
+        path = _find(model)
+        _verify(path)
+        vocabularies = Vocabularies.from_json((path / VOCABULARIES).read_text("utf-8"))
+        return cls(path, load_config(path / CONFIG), vocabularies)
+
+
+def _find(model: str | Path) -> Path:
+    inside = Path(str(resources.files("fencepost"))) / "models"
+    packaged = sorted(path.name for path in inside.iterdir() if path.is_dir()) if inside.is_dir() else []
+    if isinstance(model, str) and model in packaged:
+        return inside / model
+    path = Path(model)
+    if not (path / CONFIG).is_file():
+        names = f" or one of {', '.join(packaged)}" if packaged else "; this version has no model inside"
+        raise ModelError(f"no model at {model}", hint=f"give a folder that `fencepost train` wrote{names}")
+    return path
+
+
+def _verify(path: Path) -> None:
+    try:
+        lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
+    except OSError as error:
+        raise ModelError(f"{path}: checksums can't be read: {error.strerror}") from error
+    for line in lines:
+        digest, _, name = line.partition("  ")
+        if not (path / name).is_file():
+            raise ModelError(f"{path}: {name} is missing", hint="copy the model folder again, whole")
+        if _digest(path / name) != digest:
+            raise ModelError(f"{path / name}: damaged: its checksum is wrong", hint="copy the model folder again")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
+    """Writes a whole model folder beside ``path``, then puts it in place. Other files in the folder stay."""
+    recover(path)
+    new, old = _beside(path)
+    shutil.rmtree(new, ignore_errors=True)
+    new.mkdir(parents=True)
+    contents = {
+        CONFIG: config_to_toml(config).encode(),
+        VOCABULARIES: vocabularies.to_json().encode(),
+        CARD: card.encode(),
+        **files,
+    }
+    for name, content in contents.items():
+        (new / name).write_bytes(content)
+    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
+    (new / CHECKSUMS).write_text("".join(lines), "utf-8")
+    if path.exists():
+        for other in path.iterdir():
+            if not (new / other.name).exists():
+                os.link(other, new / other.name)  # the same file, so that an open log goes on
+        os.replace(path, old)
+    os.replace(new, path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def recover(path: Path) -> None:
+    """Finishes what a process that died while it put a model in place has left."""
+    _, old = _beside(path)
+    if old.exists() and not path.exists():
+        os.replace(old, path)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _beside(path: Path) -> tuple[Path, Path]:
+    return path.with_name(path.name + ".new"), path.with_name(path.name + ".old")

@@ -1,0 +1,65 @@
+"""``fencepost evaluate``: parses a treebank's words and scores the result."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+EXAMPLES = """examples:
+  fencepost evaluate model test.txt
+  fencepost evaluate model test.txt --params spmrl --json
+  fencepost evaluate model test.txt --tags predicted --output predicted.txt --by label,length
+"""
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "evaluate",
+        help="parse the words of a treebank and score the trees",
+        description="Parses the words of a treebank and scores the trees against it. "
+        "Scoring sees gold tags on both sides unless --tags predicted asks otherwise: "
+        "tags decide what counts as punctuation.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model folder")
+    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders, globs")
+    parser.add_argument("--params", default=None, help="collins, spmrl, none or a .prm file (default: the model's)")
+    parser.add_argument("--tags", choices=("gold", "predicted"), default="gold", help="tags of the predicted trees")
+    parser.add_argument("--by", default="", metavar="WHAT", help="break down by label, length or both: label,length")
+    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    parser.add_argument("--output", metavar="FILE", help="also write the predicted trees")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.cli.score import parse_kinds, print_json, print_text, warn
+    from fencepost.evaluation.params import load_params
+    from fencepost.evaluation.score import Score, compare
+    from fencepost.parser import load
+    from fencepost.trees.treebank import Sentence, Treebank
+
+    kinds = parse_kinds(arguments.by)
+    parser = load(arguments.model, device=arguments.device)
+    params = load_params(arguments.params or parser.config.eval.params)
+    gold = Treebank.load(*arguments.trees)
+    reads_tags = "tags" in parser.config.lexical
+    keeps_tags = arguments.tags == "gold" or reads_tags
+    sentences = [Sentence(s.words, s.tags if keeps_tags else None) for s in gold.sentences()]
+    began = time.perf_counter()
+    predicted = parser.parse(sentences, batch_tokens=arguments.batch_tokens)
+    seconds = time.perf_counter() - began
+    if arguments.output:
+        Treebank(predicted).save(Path(arguments.output))
+    sys.stderr.write(f"parsed {len(gold):,} sentences in {seconds:.2f} s: {len(gold) / seconds:,.0f} a second\n")
+    comparisons = compare(gold, predicted, params)
+    score = Score.over(comparisons, params.cutoff)
+    write = print_json if arguments.json else print_text
+    write(score, comparisons, kinds, per_sentence=False)
+    warn(score, comparisons)
+    return 0

@@ -1,0 +1,55 @@
+"""``fencepost train``: a treebank in, a model folder out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from fencepost.errors import MissingExtraError
+
+EXAMPLES = """examples:
+  fencepost train small --train train.txt --dev dev.txt --out model
+  fencepost train paper --train wsj/02-21/*.mrg --dev wsj/22 --out model --device cuda --set train.precision=bf16
+  fencepost train paper --train train.txt --dev dev.txt --out model --resume
+  torchrun --nproc-per-node 4 -m fencepost train paper --train train.txt --dev dev.txt --out model --device cuda
+"""
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "train",
+        help="train a model on a treebank",
+        description="Trains a model and keeps the one that does best on the development trees.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or the name of a configuration: paper, small")
+    parser.add_argument("--train", nargs="+", required=True, metavar="PATH", help="training trees")
+    parser.add_argument("--dev", nargs="+", required=True, metavar="PATH", help="development trees")
+    parser.add_argument("--out", required=True, metavar="DIR", help="the model folder to write")
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override the file")
+    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in DIR")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.config import load_config
+    from fencepost.trees.treebank import Treebank
+
+    config = load_config(arguments.config, arguments.set)
+    try:
+        from fencepost.training.run import train
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "torch", "train", "training") from error
+    train(
+        config,
+        Treebank.load(*arguments.train),
+        Treebank.load(*arguments.dev),
+        arguments.out,
+        resume=arguments.resume,
+        device=arguments.device,
+    )
+    sys.stderr.write(f"the best model is in {arguments.out}\n")
+    return 0

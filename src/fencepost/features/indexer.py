@@ -1,0 +1,144 @@
+"""Sentences into numbers: the arrays that a model's lexical representations read (§2.2, §5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from fencepost.config import Config
+from fencepost.features.batch import Batch, Ints
+from fencepost.features.vocabularies import (
+    PADDING,
+    SENTENCE_START,
+    SENTENCE_STOP,
+    START,
+    STOP,
+    UNKNOWN,
+    UNKNOWN_LETTER,
+    WORD_START,
+    WORD_STOP,
+    Vocabularies,
+)
+from fencepost.trees.treebank import Sentence
+
+LETTERS_KEPT: Final = 32  # at either end of a word: longer ones lose their middle
+_ROW: Final = 2 * LETTERS_KEPT + 2
+_SPELLINGS_KEPT: Final = 200_000  # distinct words remembered before starting afresh: memory stays bounded
+
+
+@dataclass(frozen=True)
+class IndexedSentence:
+    """One sentence, start and stop included. What the model does not read is ``None``."""
+
+    length: int  # words
+    words: Ints | None
+    tags: Ints | None
+    letters: npt.NDArray[np.int32] | None  # row of the indexer's spelling table for each token
+
+
+class SpellingTable:
+    """The letters of each distinct word met so far, one row a word; rows 0 and 1 are the start and stop tokens."""
+
+    def __init__(self, vocabularies: Vocabularies) -> None:
+        self._ids = vocabularies.letters.ids
+        self._rows = np.zeros((1024, _ROW), np.int16 if len(vocabularies.letters) < 2**15 else np.int32)
+        self._lengths = np.zeros(1024, np.int64)
+        self._row_of: dict[str, int] = {}
+        self._used = 0
+        # Start and stop are spelled like words, with a mark thrice in the place of letters.
+        for mark in (SENTENCE_START, SENTENCE_STOP):
+            self._append([WORD_START, mark, mark, mark, WORD_STOP])
+
+    def row(self, word: str) -> int:
+        row = self._row_of.get(word)
+        if row is None:
+            letters = word if len(word) <= 2 * LETTERS_KEPT else word[:LETTERS_KEPT] + word[-LETTERS_KEPT:]
+            ids = [self._ids.get(letter, UNKNOWN_LETTER) for letter in letters]
+            row = self._row_of[word] = self._append([WORD_START, *ids, WORD_STOP])
+        return row
+
+    def _append(self, letters: list[int]) -> int:
+        row = self._used
+        if row == len(self._lengths):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            self._lengths = np.concatenate([self._lengths, np.zeros_like(self._lengths)])
+        self._rows[row, : len(letters)] = letters
+        self._lengths[row] = len(letters)
+        self._used += 1
+        return row
+
+    def __len__(self) -> int:
+        return self._used
+
+    def spellings(self, rows: npt.NDArray[np.int32]) -> tuple[Ints, Ints, Ints]:
+        """Letters [U, C], their number [U], and the place among the U for each of the given rows."""
+        distinct, place = np.unique(rows, return_inverse=True)
+        lengths = self._lengths[distinct]
+        longest = int(lengths.max(initial=PADDING + 1))
+        return self._rows[distinct, :longest].astype(np.int64), lengths, place.reshape(-1).astype(np.int64)
+
+
+class Indexer:
+    """Turns sentences into batches for one model."""
+
+    def __init__(self, config: Config, vocabularies: Vocabularies) -> None:
+        self.vocabularies = vocabularies
+        self.reads_words = "words" in config.lexical
+        self.reads_tags = "tags" in config.lexical
+        self.reads_letters = any(kind.startswith("char_") for kind in config.lexical)
+        self._table = SpellingTable(vocabularies)
+        self._lock = Lock()
+
+    def __getstate__(self) -> dict[str, object]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_table", "_lock")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        self.__dict__.update(state)
+        self._table = SpellingTable(self.vocabularies)
+        self._lock = Lock()
+
+    def batch(self, sentences: Sequence[Sentence]) -> Batch:
+        """One batch straight from sentences; safe to call from threads, and its memory stays bounded."""
+        with self._lock:
+            if len(self._table) > _SPELLINGS_KEPT:
+                self._table = SpellingTable(self.vocabularies)
+            return self.collate([self.index(sentence) for sentence in sentences])
+
+    def index(self, sentence: Sentence) -> IndexedSentence:
+        """Numbers for one sentence, to be collated by this same indexer."""
+        words = tags = letters = None
+        if self.reads_words:
+            ids = self.vocabularies.words.ids
+            words = np.array([START, *[ids.get(word, UNKNOWN) for word in sentence.words], STOP], np.int64)
+        if self.reads_tags:
+            ids = self.vocabularies.tags.ids
+            given = sentence.tags or [""] * len(sentence)
+            tags = np.array([START, *[ids.get(tag, UNKNOWN) for tag in given], STOP], np.int64)
+        if self.reads_letters:
+            row = self._table.row
+            letters = np.array([0, *[row(word) for word in sentence.words], 1], np.int32)
+        return IndexedSentence(len(sentence), words, tags, letters)
+
+    def collate(self, indexed: Sequence[IndexedSentence]) -> Batch:
+        spellings = lengths = place = None
+        if self.reads_letters:
+            rows = np.concatenate([sentence.letters for sentence in indexed if sentence.letters is not None])
+            spellings, lengths, place = self._table.spellings(rows)
+        return Batch(
+            lengths=np.array([sentence.length for sentence in indexed], np.int64),
+            words=_joined([sentence.words for sentence in indexed]),
+            tags=_joined([sentence.tags for sentence in indexed]),
+            spellings=spellings,
+            spelling_lengths=lengths,
+            spelling_of_token=place,
+        )
+
+
+def _joined(columns: Sequence[Ints | None]) -> Ints | None:
+    present = [column for column in columns if column is not None]
+    return np.concatenate(present) if present else None

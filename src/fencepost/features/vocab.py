@@ -1,0 +1,88 @@
+"""Vocabularies: what a trained model knows by number. Frozen, with counts, and written to ``vocab.json``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from fencepost.errors import ModelError
+from fencepost.trees.spans import Chain, spans_below_root
+from fencepost.trees.tree import Tree
+
+UNKNOWN: Final = 0
+
+
+@dataclass(frozen=True)
+class Vocab:
+    """Symbols numbered from ``reserved`` on; the numbers below stand for no symbol (unknown, start, stop …)."""
+
+    symbols: tuple[str, ...]
+    counts: tuple[int, ...]
+    reserved: int
+
+    def __post_init__(self) -> None:
+        if len(self.symbols) != len(self.counts) or len(set(self.symbols)) != len(self.symbols):
+            raise ModelError("a vocabulary needs distinct symbols with one count each")
+
+    @classmethod
+    def of(cls, symbols: Iterable[str], reserved: int, min_count: int = 1) -> Vocab:
+        """The symbols seen at least ``min_count`` times, most frequent first."""
+        counted = sorted(Counter(symbols).items(), key=lambda item: (-item[1], item[0]))
+        kept = [(symbol, count) for symbol, count in counted if count >= min_count]
+        return cls(tuple(symbol for symbol, _ in kept), tuple(count for _, count in kept), reserved)
+
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        return {symbol: self.reserved + place for place, symbol in enumerate(self.symbols)}
+
+    def id(self, symbol: str) -> int:
+        return self.ids.get(symbol, UNKNOWN)
+
+    def symbol(self, number: int) -> str:
+        if number < self.reserved:
+            raise IndexError(f"{number} is reserved and stands for no symbol")
+        return self.symbols[number - self.reserved]
+
+    def __len__(self) -> int:
+        return self.reserved + len(self.symbols)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"reserved": self.reserved, "symbols": list(self.symbols), "counts": list(self.counts)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Vocab:
+        return cls(tuple(data["symbols"]), tuple(data["counts"]), data["reserved"])
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Constituent labels, unary chains included, as a bijection with numbers; 0 is the empty label ``()``."""
+
+    chains: tuple[Chain, ...]
+
+    def __post_init__(self) -> None:
+        if not self.chains or self.chains[0] != () or len(set(self.chains)) != len(self.chains):
+            raise ModelError("labels are distinct and begin with the empty one")
+
+    @classmethod
+    def of(cls, trees: Iterable[Tree]) -> Labels:
+        """The labels in trees, without their root symbols, most frequent first."""
+        counted = Counter(span.label for tree in trees for span in spans_below_root(tree))
+        return cls(((), *sorted(counted, key=lambda chain: (-counted[chain], chain))))
+
+    @cached_property
+    def ids(self) -> Mapping[Chain, int]:
+        return {chain: number for number, chain in enumerate(self.chains)}
+
+    def __len__(self) -> int:
+        return len(self.chains)
+
+    def to_json(self) -> list[list[str]]:
+        return [list(chain) for chain in self.chains]
+
+    @classmethod
+    def from_json(cls, data: Iterable[Iterable[str]]) -> Labels:
+        return cls(tuple(tuple(chain) for chain in data))

@@ -1,0 +1,75 @@
+"""All the vocabularies of one model, collected from its training trees."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+from fencepost.config import Config
+from fencepost.errors import ModelError
+from fencepost.features.vocab import Labels, Vocab
+from fencepost.trees.tree import Tree
+
+FORMAT_VERSION: Final = 1
+
+UNKNOWN, START, STOP = 0, 1, 2  # of words and tags
+TOKEN_MARKS: Final = 3
+PADDING, UNKNOWN_LETTER, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP = range(6)
+LETTER_MARKS: Final = 6
+
+
+@dataclass(frozen=True)
+class Vocabularies:
+    """``words`` is empty where the model has no word embeddings: CharLSTM models know letters only."""
+
+    labels: Labels
+    words: Vocab
+    tags: Vocab
+    letters: Vocab
+    root: str  # the symbol over every tree
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree], config: Config) -> Vocabularies:
+        leaves = [leaf for tree in trees for leaf in tree.leaves()]
+        words = (leaf.word for leaf in leaves) if "words" in config.lexical else ()
+        return cls(
+            labels=Labels.of(trees),
+            words=Vocab.of(words, TOKEN_MARKS, config.words.min_count),
+            tags=Vocab.of((leaf.tag for leaf in leaves), TOKEN_MARKS),
+            letters=Vocab.of(chain.from_iterable(leaf.word for leaf in leaves), LETTER_MARKS),
+            root=trees[0].label,
+        )
+
+    def to_json(self) -> str:
+        table: dict[str, Any] = {
+            "format": FORMAT_VERSION,
+            "root": self.root,
+            "labels": self.labels.to_json(),
+            "tags": self.tags.to_json(),
+            "letters": self.letters.to_json(),
+            "words": self.words.to_json(),
+        }
+        return json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> Vocabularies:
+        try:
+            table = json.loads(text)
+            version = table["format"]
+            if version > FORMAT_VERSION:
+                raise ModelError(
+                    f"the model has format {version}; this fencepost reads formats up to {FORMAT_VERSION}",
+                    hint="pip install --upgrade fencepost",
+                )
+            return cls(
+                labels=Labels.from_json(table["labels"]),
+                words=Vocab.from_json(table["words"]),
+                tags=Vocab.from_json(table["tags"]),
+                letters=Vocab.from_json(table["letters"]),
+                root=table["root"],
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"vocab.json is damaged: {type(error).__name__}: {error}") from error

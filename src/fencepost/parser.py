@@ -1,0 +1,134 @@
+"""Parser: sentences to batches to scores to trees, in the order they came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from fencepost.backends.base import Backend, Parsed
+from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder
+from fencepost.config import Config
+from fencepost.errors import InputError, MissingExtraError
+from fencepost.features.batching import pieces
+from fencepost.features.indexer import Indexer
+from fencepost.features.vocabularies import Vocabularies
+from fencepost.trees.spans import nest
+from fencepost.trees.tree import Leaf, Tree, unchecked_leaf, unescape
+from fencepost.trees.treebank import Sentence
+
+if TYPE_CHECKING:
+    from fencepost.chart.cky import Decoded
+
+UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
+CHUNK: Final = 4096  # sentences sorted by length together; what is in memory at once
+_BLANK = re.compile(r"\s", re.ASCII)
+
+
+def load(model: str | Path = DEFAULT_MODEL, *, device: str = "cpu") -> Parser:
+    """The parser in a model folder, or one inside the package by name."""
+    folder = ModelFolder.open(model)
+    try:
+        from fencepost.backends.torch import TorchBackend
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "torch", "train", f"running the model {model}") from error
+    backend = TorchBackend.load(folder, device)
+    return Parser(backend, folder.config, folder.vocabularies, _source=(str(folder.path), device))
+
+
+class Parser:
+    """A model ready to parse. Calls may come from several threads; a loaded parser can be pickled."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        config: Config,
+        vocabularies: Vocabularies,
+        *,
+        _source: tuple[str, str] | None = None,
+    ) -> None:
+        self.config = config
+        self.vocabularies = vocabularies
+        self._backend = backend
+        self._indexer = Indexer(config, vocabularies)
+        self._source = _source
+
+    def parse(self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None) -> list[Tree]:
+        """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
+        return list(self.iter_parse(sentences, batch_tokens=batch_tokens))
+
+    def iter_parse(
+        self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
+    ) -> Iterator[Tree]:
+        """``parse`` for endless input: trees come while sentences are still being read."""
+        numbered = (self._sentence(sentence, number) for number, sentence in enumerate(sentences, 1))
+        while chunk := list(islice(numbered, CHUNK)):
+            yield from self._parse_chunk(chunk, batch_tokens or self._backend.batch_tokens)
+
+    def _parse_chunk(self, sentences: list[Sentence], budget: int) -> list[Tree]:
+        trees: dict[int, Tree] = {}
+        waiting: tuple[list[int], Callable[[], Parsed]] | None = None
+        for places in pieces([len(sentence) for sentence in sentences], budget):
+            finish = self._backend.launch(self._indexer.batch([sentences[place] for place in places]))
+            # The device works on this batch while the host builds the trees of the one before.
+            if waiting is not None:
+                trees.update(self._trees(sentences, *waiting))
+            waiting = places, finish
+        if waiting is not None:
+            trees.update(self._trees(sentences, *waiting))
+        return [trees[place] for place in range(len(sentences))]
+
+    def _trees(
+        self, sentences: list[Sentence], places: list[int], finish: Callable[[], Parsed]
+    ) -> Iterator[tuple[int, Tree]]:
+        parsed = finish()
+        tag_ids = [] if parsed.tags is None else parsed.tags.tolist()
+        done = 0
+        for place, decoded in zip(places, parsed.trees, strict=True):
+            sentence = sentences[place]
+            leaves = self._leaves(sentence, tag_ids[done : done + len(sentence)])
+            done += len(sentence)
+            yield place, self._tree(leaves, decoded)
+
+    def _leaves(self, sentence: Sentence, predicted: list[int]) -> list[Leaf]:
+        symbol = self.vocabularies.tags.symbol
+        if sentence.tags is not None:
+            tags: Iterable[str] = sentence.tags
+        else:
+            tags = map(symbol, predicted) if predicted else [UNTAGGED] * len(sentence)
+        return list(map(unchecked_leaf, tags, sentence.words))
+
+    def _tree(self, leaves: list[Leaf], decoded: Decoded) -> Tree:
+        chains = self.vocabularies.labels.chains
+        labels = [chains[label] for label in decoded.labels.tolist()]
+        return nest(leaves, decoded.starts.tolist(), decoded.ends.tolist(), labels, self.vocabularies.root)
+
+    def _sentence(self, given: Sentence | Sequence[str], number: int) -> Sentence:
+        """What was given, checked, with Penn escapes undone: words are real text."""
+        if isinstance(given, str):
+            raise InputError(
+                f"sentence {number} is a string, not a list of words", hint='parse([["Words", "like", "these"]])'
+            )
+        sentence = given if isinstance(given, Sentence) else Sentence(tuple(map(unescape, given)))
+        if not sentence.words:
+            raise InputError(f"sentence {number} has no words")
+        for place, word in enumerate(sentence.words, 1):
+            if not word or _BLANK.search(word):
+                raise InputError(f"sentence {number}, word {place}: {word!r} is empty or has blanks in it")
+        if self._indexer.reads_tags and sentence.tags is None:
+            raise InputError(
+                f"sentence {number} has no tags, and this model reads tags",
+                hint="give fencepost.Sentence(words, tags), or use a model without tags in its lexical list",
+            )
+        return sentence
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self._source is None:
+            raise TypeError("only a parser that was loaded from a folder can be pickled")
+        return (_load, self._source)
+
+
+def _load(path: str, device: str) -> Parser:
+    return load(path, device=device)

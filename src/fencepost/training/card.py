@@ -1,0 +1,35 @@
+"""The model card that training writes into a model folder's README.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fencepost.config import Config
+from fencepost.features.vocabularies import Vocabularies
+
+
+def model_card(
+    config: Config, vocabularies: Vocabularies, train_sentences: int, dev_sentences: int, check: Mapping[str, Any]
+) -> str:
+    """States what was measured, and leaves room for what only the trainer knows."""
+    encoder = config.encoder
+    return f"""# A fencepost model
+
+Trained by `fencepost train` on {train_sentences:,} trees; the best of its checks on {dev_sentences:,} others.
+
+| | |
+|---|---|
+| language | {config.language} |
+| lexical representations | {", ".join(config.lexical)} |
+| encoder | {encoder.kind}, {encoder.layers} layers, d_model {encoder.d_model} |
+| loss | {config.train.loss} |
+| labels (unary chains included) | {len(vocabularies.labels)} |
+| scored with | {config.eval.params} |
+| development F1 | {check["f1"]:.2f} (precision {check["precision"]:.2f}, recall {check["recall"]:.2f}) |
+| after | epoch {check["epoch"]}, {check["seconds"]:.0f} seconds |
+
+Development F1 chose this model, so it flatters it: measure on test data with `fencepost evaluate`.
+
+Data and licences: fill in what the model was trained on, and what that allows.
+"""

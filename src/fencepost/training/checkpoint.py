@@ -1,0 +1,71 @@
+"""All that a training run needs to go on exactly where it was, in one file that is never half written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save, save_file
+from torch import Tensor, nn
+
+from fencepost.backends.folder import WEIGHTS, write_model
+from fencepost.config import Config
+from fencepost.errors import ModelError
+from fencepost.features.vocabularies import Vocabularies
+
+
+def save_weights(
+    path: Path, config: Config, vocabularies: Vocabularies, card: str, weights: Mapping[str, Tensor]
+) -> None:
+    """Writes a model folder with these weights."""
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
+    write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous)})
+
+
+def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
+    """Writes weights, optimizer and random states, and ``state`` (JSON), then renames into place."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for number, moments in optimizer.state_dict()["state"].items():
+        tensors.update({f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()})
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    beside = path.with_suffix(".tmp")
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    save_file(contiguous, beside, metadata={"state": json.dumps(state)})
+    os.replace(beside, path)
+
+
+def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    """Puts everything back and returns the ``state`` that was saved."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            state: dict[str, Any] = json.loads(file.metadata()["state"])
+    except (OSError, SafetensorError, KeyError, ValueError) as error:
+        raise ModelError(f"{path}: not a checkpoint that can be resumed: {error}") from error
+    model.load_state_dict(_below("model.", tensors))
+    _restore_optimizer(optimizer, _below("optimizer.", tensors))
+    torch.set_rng_state(tensors["random.cpu"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    return state
+
+
+def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        number, _, key = name.partition(".")
+        moments.setdefault(int(number), {})[key] = tensor
+    state = optimizer.state_dict()
+    state["state"] = moments
+    optimizer.load_state_dict(state)
+
+
+def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,131 @@
+"""Development F1 straight from arrays: evalb's counts for trees over the gold words and tags, at a check's price.
+
+With the same tags on both sides evalb deletes the same words on both sides, so what is left of it is a multiset
+intersection of (label, span) over the words that stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fencepost.backends.base import Backend
+from fencepost.chart.cky import Decoded
+from fencepost.evaluation.evalb import LabelNames
+from fencepost.evaluation.params import ScoreParams
+from fencepost.features.batch import Ints
+from fencepost.features.batching import pieces
+from fencepost.features.indexer import Indexer
+from fencepost.features.vocabularies import Vocabularies
+from fencepost.trees.spans import Chain, Span, spans_of
+from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Sentence
+
+
+@dataclass(frozen=True)
+class DevScore:
+    """Counts of labelled brackets."""
+
+    matched: int
+    gold: int
+    predicted: int
+
+    @property
+    def precision(self) -> float:
+        return 100.0 * self.matched / self.predicted if self.predicted else 0.0
+
+    @property
+    def recall(self) -> float:
+        return 100.0 * self.matched / self.gold if self.gold else 0.0
+
+    @property
+    def f1(self) -> float:
+        return 200.0 * self.matched / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
+
+
+class DevScorer:
+    """Scores the decoded trees of one treebank's sentences again and again."""
+
+    def __init__(self, trees: Sequence[Tree], vocabularies: Vocabularies, params: ScoreParams) -> None:
+        self._names = LabelNames(params)
+        self._numbers: dict[str, int] = {}  # of labels as scoring sees them
+        lengths = np.array([len(tree.leaves()) for tree in trees], np.int64)
+        deleted = np.array([leaf.tag in params.deleted for tree in trees for leaf in tree.leaves()], bool)
+        kept = np.concatenate([[0], np.cumsum(~deleted)])
+        self._first_word = np.cumsum(lengths) - lengths
+        self._kept = kept  # [words + 1] words kept before each fencepost of the whole treebank
+        self._sentences = np.arange(len(trees))
+        self._posts = len(kept)
+        self._roots = self._columns([[Span(0, int(length), (vocabularies.root,))] for length in lengths])
+        chains = [self._expand(chain) for chain in vocabularies.labels.chains]
+        self._chain_sizes = np.array([len(chain) for chain in chains], np.int64)
+        self._chain_starts = np.cumsum(self._chain_sizes) - self._chain_sizes
+        self._chain_labels = np.concatenate(chains)
+        gold = self._columns([spans_of(tree) for tree in trees])
+        self._gold = np.unique(self._keys(*gold), return_counts=True)
+
+    def score(self, decoded: Sequence[Decoded]) -> DevScore:
+        """Counts for the best trees of all sentences, in order."""
+        sentences = np.repeat(self._sentences, [len(tree.starts) for tree in decoded])
+        starts = np.concatenate([tree.starts for tree in decoded])
+        ends = np.concatenate([tree.ends for tree in decoded])
+        labels = np.concatenate([tree.labels for tree in decoded])
+        sizes = self._chain_sizes[labels]
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        single = self._chain_labels[np.repeat(self._chain_starts[labels], sizes) + within]
+        columns = (np.repeat(sentences, sizes), np.repeat(starts, sizes), np.repeat(ends, sizes), single)
+        with_roots = [np.concatenate(pair) for pair in zip(columns, self._roots, strict=True)]
+        keys, counts = np.unique(self._keys(*with_roots), return_counts=True)
+        gold_keys, gold_counts = self._gold
+        _, mine, theirs = np.intersect1d(keys, gold_keys, assume_unique=True, return_indices=True)
+        matched = int(np.minimum(counts[mine], gold_counts[theirs]).sum())
+        return DevScore(matched, int(gold_counts.sum()), int(counts.sum()))
+
+    def _expand(self, chain: Chain) -> Ints:
+        """The numbers of a chain's labels that scoring keeps."""
+        kept = [label for label in map(self._names.__getitem__, chain) if label is not None]
+        return np.array([self._numbers.setdefault(label, len(self._numbers)) for label in kept], np.int64)
+
+    def _columns(self, trees: Sequence[Sequence[Span]]) -> tuple[Ints, Ints, Ints, Ints]:
+        rows = [
+            (sentence, span.start, span.end, label)
+            for sentence, spans in enumerate(trees)
+            for span in spans
+            for label in self._expand(span.label).tolist()
+        ]
+        table = np.array(rows, np.int64).reshape(-1, 4)
+        return table[:, 0], table[:, 1], table[:, 2], table[:, 3]
+
+    def _keys(self, sentences: Ints, starts: Ints, ends: Ints, labels: Ints) -> Ints:
+        """One number for each bracket that still holds a word."""
+        first = self._first_word[sentences]
+        low, high = self._kept[first + starts], self._kept[first + ends]
+        full = low < high
+        return np.asarray((labels[full] * self._posts + low[full]) * self._posts + high[full], np.int64)
+
+
+class DevSet:
+    """The development treebank, indexed once."""
+
+    def __init__(self, trees: Sequence[Tree], indexer: Indexer, params: ScoreParams) -> None:
+        sentences = [Sentence.of(tree) for tree in trees]
+        self._indexer = indexer
+        self._indexed = [indexer.index(sentence) for sentence in sentences]
+        self._lengths = [len(sentence) for sentence in sentences]
+        self._scorer = DevScorer(trees, indexer.vocabularies, params)
+
+    def __len__(self) -> int:
+        return len(self._indexed)
+
+    def score(self, backend: Backend) -> DevScore:
+        """Parses all sentences and scores the trees, which are never built."""
+        trees: dict[int, Decoded] = {}
+        waiting = []
+        for places in pieces(self._lengths, backend.batch_tokens):
+            batch = self._indexer.collate([self._indexed[place] for place in places])
+            waiting.append((places, backend.launch(batch)))
+        for places, finish in waiting:
+            trees.update(zip(places, finish().trees, strict=True))
+        return self._scorer.score([trees[place] for place in range(len(self))])

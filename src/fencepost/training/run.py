@@ -1,0 +1,157 @@
+"""``fencepost.train``: a whole run, with its log, its checkpoints, its time budget and its interruptions."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, Final
+
+import torch
+
+from fencepost.backends.folder import recover
+from fencepost.backends.torch import find_device
+from fencepost.cli.progress import Progress
+from fencepost.config import Config
+from fencepost.errors import TrainingError, UsageError
+from fencepost.parser import Parser, load
+from fencepost.training.data import unseen_labels
+from fencepost.training.distributed import team
+from fencepost.training.trainer import CHECKPOINT, Trainer
+from fencepost.trees.tree import Tree
+
+LOG: Final = "log.jsonl"
+
+
+def train(
+    config: Config,
+    train_trees: Sequence[Tree],
+    dev_trees: Sequence[Tree],
+    out: str | Path,
+    *,
+    resume: bool = False,
+    device: str = "cpu",
+) -> Parser:
+    """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done."""
+    out, place = Path(out), find_device(device)
+    if not train_trees or not dev_trees:
+        raise TrainingError("there must be training trees and development trees")
+    recover(out)
+    checkpoint = (out / CHECKPOINT).exists()
+    if checkpoint and not resume:
+        raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
+    with team(place) as our_team:
+        trainer = Trainer(config, train_trees, dev_trees, place, our_team)
+        if checkpoint:
+            trainer.resume(out)
+        if our_team.leads:
+            _introduce(trainer, dev_trees, resumed=checkpoint)
+        _run(trainer, out)
+    return load(out, device=device)
+
+
+def _run(trainer: Trainer, out: Path) -> None:
+    saved = time.monotonic()
+    with _log(trainer, out) as log, _interruptions() as interrupted, Progress("training", unit="sentences") as bar:
+        try:
+            for batch in trainer.batches():
+                trainer.step(batch)
+                bar.advance(len(batch))
+                stop = trainer.out_of_time() or bool(interrupted)
+                if trainer.check_is_due() or (stop and not interrupted):
+                    check = trainer.check()
+                    if log is not None:
+                        log.write(json.dumps(asdict(check)) + "\n")
+                        log.flush()
+                    if trainer.team.leads:
+                        bar.clear()
+                        _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}")
+                    if time.monotonic() - saved > 60 * trainer.config.train.checkpoint_minutes:
+                        trainer.save(out)
+                        saved = time.monotonic()
+                if stop or trainer.finished():
+                    break
+        except torch.OutOfMemoryError as error:
+            trainer.save_best(out)
+            raise TrainingError(
+                f"out of memory at step {trainer.step_number + 1}",
+                hint=f"lower train.batch_tokens (now {trainer.config.train.batch_tokens}); batches stay the same",
+            ) from error
+        except TrainingError:
+            trainer.save_best(out)
+            raise
+        trainer.save(out)
+        if interrupted:
+            raise KeyboardInterrupt
+    if trainer.best_check is None:
+        raise TrainingError("training ended before the first check", hint="raise train.max_epochs")
+
+
+def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], *, resumed: bool) -> None:
+    parameters = sum(parameter.numel() for parameter in trainer.parameters)
+    where = f"resumed at step {trainer.step_number}" if resumed else "from fresh weights"
+    _say(
+        f"{len(trainer.data):,} training trees, {len(trainer.dev):,} development trees, "
+        f"{len(trainer.vocabularies.labels):,} labels, {parameters:,} parameters; {where}"
+    )
+    if unseen := unseen_labels(dev_trees, trainer.vocabularies):
+        worst = ", ".join(f"{label} ({count})" for label, count in sorted(unseen.items(), key=lambda i: -i[1])[:5])
+        _say(
+            f"warning: {sum(unseen.values())} development constituents have one of {len(unseen)} labels "
+            f"never seen in training, and can't be found: {worst}"
+        )
+
+
+def _say(message: str) -> None:
+    sys.stderr.write(message + "\n")
+
+
+@contextmanager
+def _log(trainer: Trainer, out: Path) -> Iterator[IO[str] | None]:
+    """The log, without the lines of checks after the checkpoint that a run goes on from."""
+    if not trainer.team.leads:
+        yield None
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / LOG
+    before = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
+    path.write_text("".join(line for line in before if _step(line) <= trainer.step_number), "utf-8")
+    with path.open("a", encoding="utf-8") as file:
+        yield file
+
+
+def _step(line: str) -> float:
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError):
+        return float("inf")  # cut short by a crash
+
+
+@contextmanager
+def _interruptions() -> Iterator[list[int]]:
+    """Collects Ctrl-C and termination, to be looked at between two steps; a second one strikes at once."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+        _say("stopping after this step; once more to stop at once")
+
+    before: dict[int, Any] = {}
+    try:
+        for which in (signal.SIGINT, signal.SIGTERM):
+            before[which] = signal.signal(which, note)
+    except ValueError:
+        pass  # not in the main thread: nobody can interrupt us there
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

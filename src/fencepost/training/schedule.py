@@ -1,0 +1,43 @@
+"""The learning rate over time, and when to stop (appendix, "Optimizer Parameters").
+
+The rate rises linearly from 0 over the first batches; it is halved whenever development F1 has not improved for
+some epochs; training stops when several halvings in a row have not helped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fencepost.config import TrainConfig
+
+
+@dataclass
+class Schedule:
+    """Changes at every check of the development set; its fields are what a checkpoint must remember."""
+
+    best_f1: float = -1.0
+    checks_without_gain: int = 0
+    halvings: int = 0
+    halvings_without_gain: int = 0
+
+    def rate(self, step: int, config: TrainConfig) -> float:
+        """The learning rate of a step; steps count from 1."""
+        warmed = min(1.0, step / config.warmup_batches) if config.warmup_batches else 1.0
+        return config.learning_rate * warmed * 0.5**self.halvings
+
+    def record(self, f1: float, step: int, config: TrainConfig) -> bool:
+        """Takes note of a check; tells whether it is the best so far."""
+        if f1 > self.best_f1:
+            self.best_f1 = f1
+            self.checks_without_gain = self.halvings_without_gain = 0
+            return True
+        if step > config.warmup_batches:
+            self.checks_without_gain += 1
+        if self.checks_without_gain >= config.patience_epochs * config.checks_per_epoch:
+            self.checks_without_gain = 0
+            self.halvings += 1
+            self.halvings_without_gain += 1
+        return False
+
+    def exhausted(self, config: TrainConfig) -> bool:
+        return self.halvings_without_gain > config.max_halvings

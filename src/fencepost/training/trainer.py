@@ -1,0 +1,232 @@
+"""Training, as the paper's appendix has it: Adam, warm-up, halving, the best check on development data kept."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
+from fencepost.config import Config, config_to_toml
+from fencepost.errors import TrainingError
+from fencepost.evaluation.params import load_params
+from fencepost.features.batching import pieces
+from fencepost.features.indexer import Indexer
+from fencepost.features.vocabularies import Vocabularies
+from fencepost.model.build import build_model
+from fencepost.model.loss import crf_loss, margin_loss
+from fencepost.model.parser_model import TorchBatch
+from fencepost.model.plan import AttentionPlan
+from fencepost.training.card import model_card
+from fencepost.training.checkpoint import load_checkpoint, save_checkpoint, save_weights
+from fencepost.training.data import TrainingSet
+from fencepost.training.dev import DevScore, DevSet
+from fencepost.training.distributed import Team
+from fencepost.training.schedule import Schedule
+from fencepost.trees.tree import Tree
+
+CHECKPOINT: Final = "checkpoint.safetensors"
+LOSSES: Final = {"margin": margin_loss, "crf": crf_loss}
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a look at the development set found; one line of ``log.jsonl``."""
+
+    step: int
+    epoch: float
+    seconds: float  # of training so far, over all sessions
+    loss: float  # mean over the batches since the last check
+    precision: float
+    recall: float
+    f1: float
+    learning_rate: float
+    sentences_per_second: float  # of training since the last check
+
+
+class Trainer:
+    """A model, its optimizer and its data. ``for batch in batches(): step(batch)``, and ``check()`` when due."""
+
+    def __init__(
+        self,
+        config: Config,
+        train: Sequence[Tree],
+        dev: Sequence[Tree],
+        device: torch.device,
+        team: Team | None = None,
+    ) -> None:
+        self.config, self.device, self.team = config, device, team or Team()
+        seed_everything(config, self.team.rank)
+        self.vocabularies = Vocabularies.of(train, config)
+        indexer = Indexer(config, self.vocabularies)
+        self.data = TrainingSet(train, indexer)
+        self.dev = DevSet(dev, indexer, load_params(config.eval.params))
+        self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
+        self.parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self.backend = TorchBackend(self.model, config, device, config.train.precision)
+        betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
+        self.optimizer = torch.optim.Adam(self.parameters, betas=betas, eps=epsilon, fused=device.type == "cuda")
+        self.schedule = Schedule()
+        self.step_number = 0
+        self.batches_an_epoch = -(-len(self.data) // config.train.batch_size)
+        self.steps_a_check = max(1, round(self.batches_an_epoch / config.train.checks_per_epoch))
+        self.best_weights: dict[str, Tensor] | None = None  # of the best check, while they are not on disk
+        self.best_check: Check | None = None
+        self._loss_sum = torch.zeros((), device=device)
+        self._began = self._last_check = time.monotonic()
+        self._plan = AttentionPlan.of(config.train.plan)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._began
+
+    def batches(self) -> Iterator[list[int]]:
+        """Sentences of each batch from here on, each epoch in an order of its own that depends on the seed alone."""
+        size = self.config.train.batch_size
+        limit = self.config.train.max_epochs
+        while limit is None or self.step_number < limit * self.batches_an_epoch:
+            epoch, done = divmod(self.step_number, self.batches_an_epoch)
+            order = np.random.default_rng([self.config.train.seed, epoch]).permutation(len(self.data)).tolist()
+            yield order[done * size : (done + 1) * size]
+
+    def step(self, batch: list[int]) -> None:
+        """One step of Adam on a batch of sentences, in as many pieces as memory asks for."""
+        train, lengths = self.config.train, self.data.lengths
+        self.model.train()
+        mine = self.team.share(batch)
+        words = sum(lengths[place] for place in batch)
+        for piece in pieces([lengths[place] for place in mine], train.batch_tokens):
+            loss = self._loss([mine[index] for index in piece], len(batch), words)
+            loss.backward()  # type: ignore[no-untyped-call]
+            self._loss_sum += loss.detach()
+        self.team.sum_gradients(self.parameters)
+        if train.clip_norm is not None:
+            torch.nn.utils.clip_grad_norm_(self.parameters, train.clip_norm)
+        self.step_number += 1
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.schedule.rate(self.step_number, train)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def _loss(self, places: list[int], sentences: int, words: int) -> Tensor:
+        """What some sentences add to the mean loss of a batch of so many sentences and words."""
+        config, gold = self.config, self.data.batch(places)
+        batch = TorchBatch.of(gold.sentences, self.device)
+        with at_precision(config.train.precision, self.device):
+            output = self.model(batch, self._plan)
+        labels = _on(self.device, gold.labels)
+        losses = LOSSES[config.train.loss](output.span_scores, labels, batch.lengths, config.scorer.force_root)
+        loss = losses.sum() / sentences
+        if output.tag_scores is not None:
+            tag_loss = cross_entropy(output.tag_scores, _on(self.device, gold.tags), reduction="sum") / words
+            loss = loss + config.train.tag_loss_weight * tag_loss
+        return loss
+
+    def check_is_due(self) -> bool:
+        return self.step_number % self.steps_a_check == 0
+
+    def check(self) -> Check:
+        """Parses the development set; keeps the weights if they are the best so far."""
+        steps = (self.step_number - 1) % self.steps_a_check + 1
+        loss = float(self.team.total(self._loss_sum)) / steps
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is {loss} at step {self.step_number}",
+                hint="lower train.learning_rate, set train.clip_norm, or train.precision=fp32",
+            )
+        trained = time.monotonic() - self._last_check
+        sentences = steps * self.config.train.batch_size
+        score = self.dev.score(self.backend) if self.team.leads else DevScore(0, 0, 0)
+        check = Check(
+            step=self.step_number,
+            epoch=round(self.step_number / self.batches_an_epoch, 3),
+            seconds=round(self.seconds, 3),
+            loss=loss,
+            precision=round(score.precision, 3),
+            recall=round(score.recall, 3),
+            f1=round(score.f1, 3),
+            learning_rate=self.schedule.rate(self.step_number, self.config.train),
+            sentences_per_second=round(sentences / trained, 1),
+        )
+        if self.schedule.record(self.team.agreed(score.f1), self.step_number, self.config.train):
+            self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+            self.best_check = check
+        self._loss_sum.zero_()
+        self._last_check = time.monotonic()
+        return check
+
+    def finished(self) -> bool:
+        return self.schedule.exhausted(self.config.train)
+
+    def out_of_time(self) -> bool:
+        minutes = self.config.train.max_minutes
+        return minutes is not None and bool(self.team.agreed(float(self.seconds > 60 * minutes)))
+
+    # Files
+
+    def save_best(self, out: Path) -> None:
+        """Writes the model folder, if a better model came since it was last written."""
+        if self.best_weights is None or self.best_check is None or not self.team.leads:
+            return
+        card = model_card(self.config, self.vocabularies, len(self.data), len(self.dev), asdict(self.best_check))
+        save_weights(out, self.config, self.vocabularies, card, self.best_weights)
+        self.best_weights = None
+
+    def save(self, out: Path) -> None:
+        """Writes the best model and all that is needed to go on from here exactly."""
+        if not self.team.leads:
+            return
+        self.save_best(out)
+        out.mkdir(parents=True, exist_ok=True)
+        state: dict[str, Any] = {
+            "step": self.step_number,
+            "seconds": self.seconds,
+            "seconds_since_check": time.monotonic() - self._last_check,
+            "loss_sum": float(self._loss_sum),
+            "schedule": asdict(self.schedule),
+            "best_check": None if self.best_check is None else asdict(self.best_check),
+            "config": config_to_toml(self.config),
+            "vocabularies": self.vocabularies.to_json(),
+        }
+        save_checkpoint(out / CHECKPOINT, self.model, self.optimizer, state)
+
+    def resume(self, out: Path) -> None:
+        """Goes on from a checkpoint of the same configuration and data."""
+        state = load_checkpoint(out / CHECKPOINT, self.model, self.optimizer)
+        for what, now in (("vocabularies", self.vocabularies.to_json()), ("config", config_to_toml(self.config))):
+            if _comparable(state[what]) != _comparable(now):
+                raise TrainingError(
+                    f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
+                    hint="resume with the same configuration and data, or train into another folder",
+                )
+        self.step_number = state["step"]
+        self.schedule = Schedule(**state["schedule"])
+        self.best_check = None if state["best_check"] is None else Check(**state["best_check"])
+        self._loss_sum.fill_(state["loss_sum"])
+        self._began = time.monotonic() - state["seconds"]
+        self._last_check = time.monotonic() - state["seconds_since_check"]
+
+
+def seed_everything(config: Config, rank: int = 0) -> None:
+    torch.manual_seed(config.train.seed + 1000 * rank)
+    torch.use_deterministic_algorithms(config.train.deterministic)
+    torch.backends.cudnn.benchmark = False
+
+
+def _comparable(text: str) -> list[str]:
+    """Lines that must not change between a run and its resumption: limits of time may."""
+    limits = ("max_epochs", "max_minutes", "checkpoint_minutes")
+    return [line for line in text.splitlines() if not line.startswith(limits)]
+
+
+def _on(device: torch.device, array: np.ndarray[Any, np.dtype[np.int64]]) -> Tensor:
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

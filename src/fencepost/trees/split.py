@@ -1,0 +1,62 @@
+"""Trees dealt out to train, dev and test: at random but always the same way, one by one or file by file."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from fencepost.errors import InputError, UsageError
+from fencepost.trees.treebank import Treebank
+
+PARTS: Final = ("train", "dev", "test")
+
+
+def deal(sizes: Sequence[int], ratio: Sequence[float], seed: int) -> list[int]:
+    """For each unit (a tree, or a file of ``sizes`` trees) the part that it goes to, shares being near ``ratio``.
+
+    Units come up in random order, and each goes to the part that is furthest below its share.
+    """
+    if len(ratio) > len(PARTS) or min(ratio, default=0) < 0 or not 0 < sum(ratio) < math.inf:
+        raise UsageError("a ratio is up to three numbers, not negative and not all 0", hint="--ratio 8:1:1")
+    missing = [share * sum(sizes) / sum(ratio) for share in ratio]
+    order = list(range(len(sizes)))
+    random.Random(seed).shuffle(order)
+    parts = [0] * len(sizes)
+    for unit in order:
+        part = missing.index(max(missing))
+        parts[unit] = part
+        missing[part] -= sizes[unit]
+    return parts
+
+
+def split(units: Sequence[Treebank], ratio: Sequence[float], seed: int = 1) -> list[Treebank]:
+    """Whole units (files, say) dealt out to as many treebanks as ``ratio`` has numbers; the order of trees is kept."""
+    parts = deal([len(unit) for unit in units], ratio, seed)
+    banks = [
+        Treebank(tree for unit, part in zip(units, parts, strict=True) if part == number for tree in unit)
+        for number in range(len(ratio))
+    ]
+    for name, share, bank in zip(PARTS, ratio, banks, strict=False):
+        if share and not bank:
+            raise InputError(f"{len(units)} pieces are too few: nothing is left for {name}", hint="split by tree")
+    return banks
+
+
+def split_trees(bank: Treebank, ratio: Sequence[float], seed: int = 1) -> list[Treebank]:
+    return split([Treebank([tree]) for tree in bank], ratio, seed)
+
+
+def write_parts(banks: Sequence[Treebank], folder: Path) -> list[Path]:
+    """``train.txt``, ``dev.txt`` and ``test.txt`` in a folder; a part without trees gets no file."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"can't be made: {error.strerror}", source=str(folder)) from error
+    paths = [folder / f"{name}.txt" for name in PARTS[: len(banks)]]
+    for bank, path in zip(banks, paths, strict=True):
+        if bank:
+            bank.save(path)
+    return [path for bank, path in zip(banks, paths, strict=True) if bank]
