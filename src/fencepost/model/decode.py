@@ -31,16 +31,7 @@ def sum_by_sentence(values: Tensor, lengths: Tensor) -> Tensor:
 
 @torch.no_grad()
 def best_labels(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tuple[Tensor, Tensor]:
-    """The best label of every span and its score [S], as ``chart.scores`` reduces them: of equal ones the lowest."""
-    if force_root:
-        scores = scores.index_put((root_cells(lengths), torch.zeros_like(lengths)), scores.new_tensor(-torch.inf))
-    best, labels = scores.max(dim=1)
-    return best, labels.to(torch.int32)
-
-
-@torch.no_grad()
-def best_labels(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tuple[Tensor, Tensor]:
-    """The best score [S] and label [S] of every cell, from scores [S, L]; ``SpanScores.reduce`` on the device."""
+    """The best score [S] and label [S] of every cell, from scores [S, L]: ``SpanScores.reduce`` on the device."""
     best, labels = scores.max(dim=1)
     if force_root:
         roots = root_cells(lengths)
