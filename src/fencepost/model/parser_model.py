@@ -43,25 +43,42 @@ class Layout:
 
     @classmethod
     def of(cls, lengths: Ints, device: torch.device) -> Layout:
+        return cls.sent(lengths, _send(cls.arrays(lengths), device))
+
+    @staticmethod
+    def arrays(lengths: Ints, name: str = "") -> dict[str, Ints]:
+        """What has to be sent to the device, each array called by ``name`` and its field."""
         count, longest = len(lengths), int(lengths.max())
-        width = -(-longest // ALIGNMENT) * ALIGNMENT
         position, sequence = _ranges(lengths), np.repeat(np.arange(count), lengths)
         longest_first = np.argsort(-lengths, kind="stable")
-        present = np.arange(longest)[:, None] < lengths[longest_first]
-        time, rank = np.nonzero(present)
+        time, rank = np.nonzero(np.arange(longest)[:, None] < lengths[longest_first])
         by_time = (np.cumsum(lengths) - lengths)[longest_first[rank]] + time
+        return {
+            name + "lengths": lengths,
+            name + "position": position,
+            name + "sequence": sequence,
+            name + "slot": sequence * _width(lengths) + position,
+            name + "by_time": by_time,
+            name + "from_time": _inverse(by_time),
+            name + "longest_first": longest_first,
+            name + "rank": _inverse(longest_first),
+        }
+
+    @classmethod
+    def sent(cls, lengths: Ints, tensors: dict[str, Tensor], name: str = "") -> Layout:
+        """The layout whose ``arrays`` have arrived."""
         return cls(
-            lengths=_to_device(lengths, device),
-            position=_to_device(position, device),
-            sequence=_to_device(sequence, device),
-            slot=_to_device(sequence * width + position, device),
-            by_time=_to_device(by_time, device),
-            from_time=_to_device(np.argsort(by_time), device),
-            longest_first=_to_device(longest_first, device),
-            rank=_to_device(np.argsort(longest_first), device),
-            sequences_at_time=torch.tensor(present.sum(1)),
-            count=count,
-            width=width,
+            lengths=tensors[name + "lengths"],
+            position=tensors[name + "position"],
+            sequence=tensors[name + "sequence"],
+            slot=tensors[name + "slot"],
+            by_time=tensors[name + "by_time"],
+            from_time=tensors[name + "from_time"],
+            longest_first=tensors[name + "longest_first"],
+            rank=tensors[name + "rank"],
+            sequences_at_time=torch.from_numpy(len(lengths) - np.cumsum(np.bincount(lengths))[:-1]),
+            count=len(lengths),
+            width=_width(lengths),
         )
 
     def pad(self, rows: Tensor) -> Tensor:
@@ -110,30 +127,23 @@ class TorchBatch:
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device | str = "cpu") -> TorchBatch:
-        device = torch.device(device)
-        lengths = batch.lengths
-        position, length = _ranges(lengths + 2), np.repeat(lengths, lengths + 2)
-        starts, ends = _spans(lengths)
-        letters = letter_ids = None
-        if batch.spellings is not None and batch.spelling_lengths is not None:
-            letters = Layout.of(batch.spelling_lengths, device)
-            is_letter = np.arange(batch.spellings.shape[1]) < batch.spelling_lengths[:, None]
-            letter_ids = _to_device(batch.spellings[is_letter], device)
+        tensors = _send(_arrays(batch), torch.device(device))
+        letter_counts = batch.spelling_lengths
         return cls(
-            lengths=_to_device(lengths, device),
-            max_length=int(lengths.max()),
-            tokens=Layout.of(lengths + 2, device),
-            word_tokens=_to_device(np.flatnonzero((position > 0) & (position <= length)), device),
-            fencepost_tokens=_to_device(np.flatnonzero(position <= length), device),
-            span_starts=_to_device(starts, device),
-            span_ends=_to_device(ends, device),
-            words=_if_there(batch.words, device),
-            tags=_if_there(batch.tags, device),
-            spellings=_if_there(batch.spellings, device),
-            spelling_lengths=_if_there(batch.spelling_lengths, device),
-            spelling_of_token=_if_there(batch.spelling_of_token, device),
-            letters=letters,
-            letter_ids=letter_ids,
+            lengths=tensors["lengths"],
+            max_length=int(batch.lengths.max()),
+            tokens=Layout.sent(batch.lengths + 2, tensors, "tokens."),
+            word_tokens=tensors["word_tokens"],
+            fencepost_tokens=tensors["fencepost_tokens"],
+            span_starts=tensors["span_starts"],
+            span_ends=tensors["span_ends"],
+            words=tensors.get("words"),
+            tags=tensors.get("tags"),
+            spellings=tensors.get("spellings"),
+            spelling_lengths=tensors.get("letters.lengths"),
+            spelling_of_token=tensors.get("spelling_of_token"),
+            letters=None if letter_counts is None else Layout.sent(letter_counts, tensors, "letters."),
+            letter_ids=tensors.get("letter_ids"),
         )
 
 
@@ -164,9 +174,43 @@ class ParserModel(nn.Module):
         return ModelOutput(self.span_scorer(y, batch), tag_scores)
 
 
+def _arrays(batch: Batch) -> dict[str, Ints]:
+    """All that a ``TorchBatch`` holds, still on the host."""
+    lengths = batch.lengths
+    position, length = _ranges(lengths + 2), np.repeat(lengths, lengths + 2)
+    starts, ends = _spans(lengths)
+    arrays = {
+        "lengths": lengths,
+        "word_tokens": np.flatnonzero((position > 0) & (position <= length)),
+        "fencepost_tokens": np.flatnonzero(position <= length),
+        "span_starts": starts,
+        "span_ends": ends,
+        **Layout.arrays(lengths + 2, "tokens."),
+    }
+    for name in ("words", "tags", "spellings", "spelling_of_token"):
+        array = getattr(batch, name)
+        if array is not None:
+            arrays[name] = array
+    if batch.spellings is not None and batch.spelling_lengths is not None:
+        arrays |= Layout.arrays(batch.spelling_lengths, "letters.")
+        is_letter = np.arange(batch.spellings.shape[1]) < batch.spelling_lengths[:, None]
+        arrays["letter_ids"] = batch.spellings[is_letter]
+    return arrays
+
+
 def _ranges(counts: Ints) -> Ints:
     """0 .. c-1 for each count c, end to end."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _inverse(order: Ints) -> Ints:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
+def _width(lengths: Ints) -> int:
+    return -(-int(lengths.max()) // ALIGNMENT) * ALIGNMENT
 
 
 def _spans(lengths: Ints) -> tuple[Ints, Ints]:
@@ -179,12 +223,11 @@ def _spans(lengths: Ints) -> tuple[Ints, Ints]:
     return starts, starts + np.repeat(width, spans)
 
 
-def _if_there(array: Ints | None, device: torch.device) -> Tensor | None:
-    return None if array is None else _to_device(array, device)
-
-
-def _to_device(array: Ints, device: torch.device) -> Tensor:
-    tensor = torch.tensor(array, dtype=torch.int64)
-    if device.type == "cuda":  # only a copy from pinned memory lets the host go on
-        return tensor.pin_memory().to(device, non_blocking=True)
-    return tensor.to(device)
+def _send(arrays: dict[str, Ints], device: torch.device) -> dict[str, Tensor]:
+    """All arrays in one copy, which from pinned memory lets the host go on at once."""
+    on_cuda = device.type == "cuda"
+    sizes = [array.size for array in arrays.values()]
+    buffer = torch.empty(sum(sizes), dtype=torch.int64, pin_memory=on_cuda)
+    np.concatenate([array.ravel() for array in arrays.values()], out=buffer.numpy())
+    pieces = torch.split(buffer.to(device, non_blocking=on_cuda), sizes)
+    return {name: piece.view(arrays[name].shape) for name, piece in zip(arrays, pieces, strict=True)}
