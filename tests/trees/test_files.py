@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from fencepost.errors import EncodingError, InputError
+from fencepost.trees import files
+from fencepost.trees.files import find_files, read_lines, write_atomically
+from fencepost.trees.treebank import iter_trees
+
+CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat)))"
+
+
+def texts(path: Path) -> list[str]:
+    return [line.text for line in read_lines(path)]
+
+
+def test_lines_are_numbered_from_one_with_their_ends(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo\nthree")
+    assert list(read_lines(tmp_path / "a.txt")) == [("one\r\n", 1), ("two\n", 2), ("three", 3)]
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("(A b)\n", "utf-8-sig")
+    assert texts(tmp_path / "a.txt") == ["(A b)\n"]
+
+
+def test_gzip_is_recognised_by_content_not_by_name(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(gzip.compress(b"(A b)\n") + gzip.compress(b"(C d)\n"))
+    (tmp_path / "b.gz").write_bytes(b"(A b)\n")
+    assert texts(tmp_path / "a.txt") == ["(A b)\n", "(C d)\n"]
+    assert texts(tmp_path / "b.gz") == ["(A b)\n"]
+
+
+@pytest.mark.parametrize("data", [b"(A b)\n", gzip.compress(b"(A b)\n")])
+def test_standard_input_is_read_and_left_open(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert texts(Path("-")) == ["(A b)\n"]
+    assert not sys.stdin.buffer.closed
+
+
+def test_line_ends_other_than_newline_do_not_end_a_line(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("(A b\x85c\u2028d)\n", "utf-8")
+    assert texts(tmp_path / "a.txt") == ["(A b\x85c\u2028d)\n"]
+
+
+def test_a_line_longer_than_the_limit_comes_in_pieces_that_never_cut_a_character(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_LINE_LIMIT", 7)
+    line = "a é 👍 漢字漢字 👍👍👍 é\n" * 3
+    (tmp_path / "a.txt").write_text(line, "utf-8")
+    assert "".join(texts(tmp_path / "a.txt")) == line
+    assert [line.number for line in read_lines(tmp_path / "a.txt")][-1] == 3
+
+
+def test_a_tree_on_a_line_longer_than_the_limit_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_LINE_LIMIT", 10)
+    (tmp_path / "a.txt").write_text(f"{CAT} {CAT}\n{CAT}\n", "utf-8")
+    assert [str(tree) for tree in iter_trees(tmp_path / "a.txt")] == [CAT] * 3
+
+
+def test_folders_globs_and_files_are_found_in_a_stable_order(tmp_path: Path) -> None:
+    for name in ("b.txt", "a.txt", "below/c.txt", "below/d.mrg", ".hidden"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(CAT)
+
+    def found(*paths: str) -> list[str]:
+        return [path.relative_to(tmp_path).as_posix() for path in find_files(tmp_path / path for path in paths)]
+
+    assert found("") == ["a.txt", "b.txt", "below/c.txt", "below/d.mrg"]
+    assert found("*.txt") == ["a.txt", "b.txt"]
+    assert found("**/*.mrg", "b.txt") == ["below/d.mrg", "b.txt"]
+
+
+def test_a_name_with_glob_characters_that_exists_is_that_file(tmp_path: Path) -> None:
+    (tmp_path / "a[1].txt").write_text(CAT)
+    assert find_files([tmp_path / "a[1].txt"]) == [tmp_path / "a[1].txt"]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"), [("none.txt", "no such file"), ("*.none", "no file matches"), ("empty", "the folder has no")]
+)
+def test_what_is_not_there_is_named(tmp_path: Path, path: str, message: str) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=message) as caught:
+        find_files([tmp_path / path])
+    assert caught.value.source == str(tmp_path / path)
+
+
+def test_standard_input_cannot_be_asked_for_twice() -> None:
+    with pytest.raises(InputError, match="only once"):
+        find_files(["-", "-"])
+
+
+def test_bytes_that_are_not_utf_8_are_named_with_line_and_column(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("(A b)\n(A é)\n".encode("latin-1"))
+    with pytest.raises(EncodingError, match=r"a\.txt:2: not UTF-8: byte 0xe9 at column 4"):
+        texts(tmp_path / "a.txt")
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+def test_a_written_file_reads_back(tmp_path: Path, name: str) -> None:
+    with write_atomically(tmp_path / name) as file:
+        file.write("é\n")
+    assert texts(tmp_path / name) == ["é\n"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_the_same_text_gives_the_same_gzip_file(tmp_path: Path) -> None:
+    for name in ("a.gz", "b.gz"):
+        with write_atomically(tmp_path / name) as file:
+            file.write(CAT)
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def write_and_raise(path: Path, error: BaseException) -> None:
+    with write_atomically(path) as file:
+        file.write("new")
+        raise error
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("old")
+    with pytest.raises(ValueError, match="no more"):
+        write_and_raise(tmp_path / "out.txt", ValueError("no more"))
+    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+    assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_an_interruption_keeps_what_was_written_beside_the_old_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "out.txt").write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write_and_raise(tmp_path / "out.txt", KeyboardInterrupt())
+    assert (tmp_path / "out.txt").read_text() == "old"
+    assert (tmp_path / "out.txt.partial").read_text() == "new"
+    assert "out.txt.partial" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match="can't be written: No such file or directory"),
+        write_atomically(tmp_path / "none" / "out.txt"),
+    ):
+        pass
+
+
+def test_reading_takes_no_more_memory_for_a_file_ten_times_as_long(tmp_path: Path) -> None:
+    def peak(copies: int) -> int:
+        path = tmp_path / f"{copies}.txt.gz"
+        with gzip.open(path, "wt", compresslevel=1) as file:
+            file.writelines(f"(S (NP (NN w{number % 50}))\n (VP (VBD sat)))\n" for number in range(copies))
+        tracemalloc.start()
+        assert sum(1 for _ in iter_trees(path)) == copies
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(500)  # fills the reader's cache of pieces
+    assert peak(5000) < 1.1 * peak(500)
