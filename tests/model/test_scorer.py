@@ -50,6 +50,14 @@ def test_each_span_scores_as_in_the_papers_formula_and_stands_where_documented()
     assert len(scores) == first_span
 
 
+def test_a_chart_scored_a_piece_at_a_time_is_the_same_chart() -> None:
+    module = scorer()
+    fenceposts = module.project(vectors(), BATCH)
+    pieces = zip(BATCH.span_starts.split(7), BATCH.span_ends.split(7), strict=True)
+    scores = torch.cat([module.score(fenceposts, starts, ends) for starts, ends in pieces])
+    torch.testing.assert_close(scores, module(vectors(), BATCH))
+
+
 def test_the_empty_label_scores_exactly_zero() -> None:
     scores = scorer()(vectors(), BATCH)
     assert scores.shape[1] == LABELS

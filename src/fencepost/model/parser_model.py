@@ -168,10 +168,13 @@ class ParserModel(nn.Module):
         self.tag_scorer = tag_scorer
 
     def forward(self, batch: TorchBatch, plan: AttentionPlan | None = None) -> ModelOutput:
-        content = self.lexical(batch)  # [T, d_content]
-        y = self.encoder(content, batch.tokens, plan or AttentionPlan())  # [T, d_model]
+        y = self.encode(batch, plan)
         tag_scores = None if self.tag_scorer is None else self.tag_scorer(y, batch)
         return ModelOutput(self.span_scorer(y, batch), tag_scores)
+
+    def encode(self, batch: TorchBatch, plan: AttentionPlan | None = None) -> Tensor:
+        """y_t, a vector in context for each token: [T, d_model]."""
+        return self.encoder(self.lexical(batch), batch.tokens, plan or AttentionPlan())
 
 
 def _arrays(batch: Batch) -> dict[str, Ints]:

@@ -32,12 +32,20 @@ class SpanScorer(nn.Module):
         self.output = nn.Linear(hidden, labels - 1)  # M_2, c_2
 
     def forward(self, y: Tensor, batch: TorchBatch) -> Tensor:
+        return self.score(self.project(y, batch), batch.span_starts, batch.span_ends)
+
+    def project(self, y: Tensor, batch: TorchBatch) -> Tensor:
+        """M_1 [y→_k; y←_{k+1}] for each fencepost k: [F, hidden]."""
         with torch.autocast(y.device.type, enabled=False):
             left = y.index_select(0, batch.fencepost_tokens).float()
             right = y.index_select(0, batch.fencepost_tokens + 1).float()
-            fenceposts = F.linear(torch.cat([left[:, 0::2], right[:, 1::2]], -1), self.hidden.weight)  # [F, hidden]
-            difference = fenceposts.index_select(0, batch.span_ends) - fenceposts.index_select(0, batch.span_starts)
-            hidden = self.norm(difference + self.hidden.bias).relu()  # [S, hidden]
+            return F.linear(torch.cat([left[:, 0::2], right[:, 1::2]], -1), self.hidden.weight)
+
+    def score(self, fenceposts: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
+        """s(i, j, ·) for any spans of the projected fenceposts; a long chart can be scored a piece at a time."""
+        with torch.autocast(fenceposts.device.type, enabled=False):
+            difference = fenceposts.index_select(0, ends) - fenceposts.index_select(0, starts)
+            hidden = self.norm(difference + self.hidden.bias).relu()
             # A row of zeros before M_2 and c_2 scores the empty label 0, without a second copy of all the scores.
             return F.linear(hidden, F.pad(self.output.weight, (0, 0, 1, 0)), F.pad(self.output.bias, (1, 0)))
 
