@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from fencepost.config import Config as Config
     from fencepost.errors import FencepostError as FencepostError
+    from fencepost.evaluation.score import Score as Score
+    from fencepost.evaluation.score import score as score
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
     from fencepost.trees.treebank import Treebank as Treebank
@@ -17,11 +19,13 @@ __version__: Final = "0.1.0"
 _HOMES: Final = {
     "Config": "fencepost.config",
     "FencepostError": "fencepost.errors",
+    "Score": "fencepost.evaluation.score",
     "Sentence": "fencepost.trees.treebank",
     "Tree": "fencepost.trees.tree",
     "Treebank": "fencepost.trees.treebank",
+    "score": "fencepost.evaluation.score",
 }
-__all__ = sorted(_HOMES)  # noqa: PLE0605
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

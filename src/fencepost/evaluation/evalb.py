@@ -1,0 +1,219 @@
+"""How evalb compares two trees of one sentence: labelled brackets as multisets, crossing brackets, tags.
+
+Words whose tag is deleted go first, and brackets that lose all their words go with them. What is left of the words
+must agree; where it doesn't, the sentence is an error and says why.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import IntEnum
+from itertools import accumulate
+from typing import NamedTuple, TypeAlias
+
+from fencepost.evaluation.params import ScoreParams
+from fencepost.trees.tree import Leaf, Node, Tree, escape
+
+Bracket: TypeAlias = tuple[str, int, int]  # label, start, end
+ANY_LABEL = "any"  # the one label there is when brackets are compared without labels
+
+
+class Status(IntEnum):
+    """As evalb numbers it."""
+
+    VALID = 0
+    ERROR = 1  # the two trees are not over the same words
+    SKIPPED = 2  # there is no tree
+
+
+class Comparison(NamedTuple):
+    """One sentence. Of a sentence that is not valid only the length and the gold brackets are known."""
+
+    status: Status
+    length: int
+    gold: Counter[Bracket]
+    predicted: Counter[Bracket]
+    matched: Counter[Bracket]
+    crossing: int = 0  # predicted brackets that cross a gold one
+    words: int = 0
+    correct_tags: int = 0
+    problem: str = ""
+    tags_disagree: bool = False  # the words are the same, but their tags delete different ones
+
+
+class Comparer:
+    """Compares trees under one set of parameters."""
+
+    def __init__(self, params: ScoreParams) -> None:
+        self._params = params
+        self._labels = LabelNames(params)
+
+    def compare(self, gold_tree: Tree | None, predicted_tree: Tree | None) -> Comparison:
+        if gold_tree is None or predicted_tree is None:
+            return self._left_out(Status.SKIPPED, None if gold_tree is None else self._outline(gold_tree))
+        gold, predicted = self._outline(gold_tree), self._outline(predicted_tree)
+        words = correct_tags = sum(gold.kept)
+        if gold.leaves != predicted.leaves:
+            problem = self._mismatch(gold, predicted)
+            if problem and self._repair(gold, predicted):
+                problem = self._mismatch(gold, predicted)
+            if problem:
+                return self._left_out(Status.ERROR, gold, problem, self._same_text(gold, predicted))
+            words, correct_tags = sum(gold.kept), self._agreeing_tags(gold, predicted)
+        gold_brackets, predicted_brackets = gold.brackets(), predicted.brackets()
+        gold_counts, predicted_counts = Counter(gold_brackets), Counter(predicted_brackets)
+        return Comparison(
+            Status.VALID,
+            self._length(gold),
+            gold_counts,
+            predicted_counts,
+            gold_counts & predicted_counts,
+            count_crossing(gold_brackets, predicted_brackets, words),
+            words,
+            correct_tags,
+        )
+
+    def _left_out(
+        self, status: Status, gold: _Outline | None, problem: str = "", tags_disagree: bool = False
+    ) -> Comparison:
+        length = self._length(gold) if gold else 0
+        brackets = Counter(gold.brackets()) if gold else Counter[Bracket]()
+        return Comparison(status, length, brackets, Counter(), Counter(), problem=problem, tags_disagree=tags_disagree)
+
+    def _outline(self, tree: Tree) -> _Outline:
+        leaves: list[Leaf] = []
+        phrases: list[Bracket] = []
+        labels = self._labels
+        stack: list[Node | tuple[str, int]] = [tree]  # a label with its start ends a phrase
+        while stack:
+            node = stack.pop()
+            if type(node) is Leaf:
+                leaves.append(node)
+            elif type(node) is Tree:
+                label = labels[node.label]
+                if label is not None:
+                    stack.append((label, len(leaves)))
+                stack.extend(node.children[::-1])
+            else:
+                label, start = node  # type: ignore[misc]
+                phrases.append((label, start, len(leaves)))
+        deleted = self._params.deleted
+        return _Outline(leaves, phrases, [leaf.tag not in deleted for leaf in leaves])
+
+    def _length(self, outline: _Outline) -> int:
+        return len(self._text_positions(outline))
+
+    def _text_positions(self, outline: _Outline) -> list[int]:
+        """Where the words of the text are, as opposed to traces."""
+        unreal = self._params.deleted_for_length
+        return [position for position, leaf in enumerate(outline.leaves) if leaf.tag not in unreal]
+
+    def _mismatch(self, gold: _Outline, predicted: _Outline) -> str:
+        gold_left, predicted_left = gold.leaves_left(), predicted.leaves_left()
+        if len(gold_left) != len(predicted_left):
+            return f"Length unmatch ({len(gold_left)}|{len(predicted_left)})"
+        for here, there in zip(gold_left, predicted_left, strict=True):
+            if not self._same_word(here, there):
+                return f"Words unmatch ({escape(here.word)}|{escape(there.word)})"
+        return ""
+
+    def _repair(self, gold: _Outline, predicted: _Outline) -> bool:
+        """Puts back words that one side deleted, if both their tags are such as quotation marks get by mistake."""
+        gold_text, predicted_text = self._text_positions(gold), self._text_positions(predicted)
+        if len(gold_text) != len(predicted_text):
+            return False
+        quotes = self._params.quotes
+        restored = [
+            (here, there)
+            for here, there in zip(gold_text, predicted_text, strict=True)
+            if gold.kept[here] != predicted.kept[there]
+            and gold.leaves[here].tag in quotes
+            and predicted.leaves[there].tag in quotes
+        ]
+        for here, there in restored:
+            gold.kept[here] = predicted.kept[there] = True
+        return bool(restored)
+
+    def _same_text(self, gold: _Outline, predicted: _Outline) -> bool:
+        here = [gold.leaves[position] for position in self._text_positions(gold)]
+        there = [predicted.leaves[position] for position in self._text_positions(predicted)]
+        return len(here) == len(there) and all(map(self._same_word, here, there))
+
+    def _same_word(self, here: Leaf, there: Leaf) -> bool:
+        equal = self._params.equal_words
+        return here.word == there.word or equal.get(here.word, here.word) == equal.get(there.word, there.word)
+
+    def _agreeing_tags(self, gold: _Outline, predicted: _Outline) -> int:
+        equal = self._params.equal_labels
+        leaves = zip(gold.leaves_left(), predicted.leaves_left(), strict=True)
+        return sum(equal.get(here.tag, here.tag) == equal.get(there.tag, there.tag) for here, there in leaves)
+
+
+class _Outline(NamedTuple):
+    """A tree taken apart: all its words, its phrases over them (inner before outer), and which words are kept."""
+
+    leaves: list[Leaf]
+    phrases: list[Bracket]
+    kept: list[bool]
+
+    def leaves_left(self) -> list[Leaf]:
+        return [leaf for leaf, kept in zip(self.leaves, self.kept, strict=True) if kept]
+
+    def brackets(self) -> list[Bracket]:
+        """The phrases over the words that are kept."""
+        place = list(accumulate(self.kept, initial=0))
+        return [(label, place[start], place[end]) for label, start, end in self.phrases if place[start] < place[end]]
+
+
+class LabelNames(dict[str, str | None]):
+    """The name under which a phrase label is compared, or None where its brackets don't count."""
+
+    def __init__(self, params: ScoreParams) -> None:
+        self._params = params
+
+    def __missing__(self, label: str) -> str | None:
+        self[label] = name = self._name(strip_functions(label))
+        return name
+
+    def _name(self, label: str) -> str | None:
+        if label in self._params.deleted:
+            return None
+        return self._params.equal_labels.get(label, label) if self._params.labeled else ANY_LABEL
+
+
+def strip_functions(label: str) -> str:
+    """``NP-SBJ-1`` and ``NP=2`` are ``NP``; labels that begin with the sign, such as ``-NONE-``, stay."""
+    if label.startswith(("-", "=")):
+        return label
+    return label.split("-", 1)[0].split("=", 1)[0]
+
+
+def count_crossing(gold: list[Bracket], predicted: list[Bracket], words: int) -> int:
+    """How many predicted brackets cross a gold one; both lists have inner brackets before outer."""
+    spans = {(start, end) for _, start, end in gold}
+    strangers = [(start, end) for _, start, end in predicted if (start, end) not in spans]
+    if not strangers:
+        return 0
+    starts, ends = _innermost(gold, words)
+    return sum(ends[start] < end or starts[end] > start for start, end in strangers)
+
+
+def _innermost(brackets: list[Bracket], words: int) -> tuple[list[int], list[int]]:
+    """For every fencepost, start and end of the smallest bracket that it lies inside of.
+
+    Brackets around one fencepost are nested. So a span crosses none of those around its start if it ends within
+    the smallest of them, and none of those around its end if it starts within the smallest of those.
+    """
+    starts, ends = [0] * (words + 1), [words] * (words + 1)
+    around: list[Bracket] = []
+    outer_first = iter(reversed(brackets))  # and from right to left
+    following = next(outer_first, None)
+    for fencepost in range(words - 1, 0, -1):
+        while following and following[2] > fencepost:
+            around.append(following)
+            following = next(outer_first, None)
+        while around and around[-1][1] >= fencepost:
+            around.pop()
+        if around:
+            _, starts[fencepost], ends[fencepost] = around[-1]
+    return starts, ends

@@ -1,0 +1,133 @@
+"""What a score leaves out and treats alike: evalb's parameter files (.prm), read from a file or built in by name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from fencepost.errors import InputError, UsageError
+from fencepost.trees.brackets import SourceLine
+from fencepost.trees.files import read_lines
+from fencepost.trees.tree import unescape
+
+
+@dataclass(frozen=True)
+class ScoreParams:
+    """The settings of one evaluation. Labels and words that count as equal are mapped to one name."""
+
+    deleted: frozenset[str] = frozenset()  # a tag goes with its word, a phrase label goes alone
+    deleted_for_length: frozenset[str] = frozenset()  # tags of words that don't make a sentence longer
+    quotes: frozenset[str] = frozenset()  # tags that may stand for a quotation mark tagged wrongly
+    equal_labels: Mapping[str, str] = field(default_factory=dict)
+    equal_words: Mapping[str, str] = field(default_factory=dict)
+    labeled: bool = True
+    cutoff: int = 40  # sentences up to this length are also summed up on their own
+
+
+def load_params(params: str | Path | ScoreParams) -> ScoreParams:
+    """The parameters called ``collins``, ``spmrl`` or ``none``, or those in a .prm file."""
+    if isinstance(params, ScoreParams):
+        return params
+    if str(params) in BUILT_IN:
+        return BUILT_IN[str(params)]
+    if not Path(params).is_file():
+        raise UsageError(
+            f"no parameters called {params}, and no such file", hint=f"built in: {', '.join(BUILT_IN)}; or a .prm file"
+        )
+    return parse_params(read_lines(params), str(params))
+
+
+def parse_params(lines: Iterable[SourceLine], source: str = "<text>") -> ScoreParams:
+    """Reads a .prm file: ``KEY value`` a line, ``#`` at the start of a line for a comment."""
+    entries: dict[str, list[list[str]]] = {key: [] for key in _VALUES}
+    for text, number in lines:
+        fields = text.split()
+        if not fields or text.startswith("#"):
+            continue
+        key, *values = fields
+        problem = _problem(key, values)
+        if problem:
+            raise InputError(problem, source=source, line=number, excerpt=text.strip(), hint=_hint(key))
+        entries[key].append(values)
+    return ScoreParams(
+        deleted=_names(entries["DELETE_LABEL"]),
+        deleted_for_length=_names(entries["DELETE_LABEL_FOR_LENGTH"]),
+        quotes=_names(entries["QUOTE_LABEL"]),
+        equal_labels=_classes(entries["EQ_LABEL"]),
+        equal_words=_classes([unescape(word) for word in pair] for pair in entries["EQ_WORD"]),
+        labeled=_number(entries["LABELED"], 1) != 0,
+        cutoff=_number(entries["CUTOFF_LEN"], 40),
+    )
+
+
+_VALUES: Final = {  # how many values a key takes
+    "DEBUG": 1,
+    "MAX_ERROR": 1,
+    "CUTOFF_LEN": 1,
+    "LABELED": 1,
+    "DISC_ONLY": 1,
+    "DELETE_LABEL": 1,
+    "DELETE_LABEL_FOR_LENGTH": 1,
+    "QUOTE_LABEL": 1,
+    "EQ_LABEL": 2,
+    "EQ_WORD": 2,
+}
+_NUMBERS: Final = ("DEBUG", "MAX_ERROR", "CUTOFF_LEN", "LABELED", "DISC_ONLY")
+
+
+def _problem(key: str, values: list[str]) -> str | None:
+    if key not in _VALUES:
+        return f"unknown parameter {key}"
+    if len(values) != _VALUES[key]:
+        return f"{key} takes {_VALUES[key]} value{'s' * (_VALUES[key] > 1)}, got {len(values)}"
+    if key in _NUMBERS and not (values[0].isascii() and values[0].isdigit()):
+        return f"{key} takes a number"
+    if key == "DISC_ONLY" and int(values[0]):
+        return "DISC_ONLY would leave nothing to score: bracketed trees have no discontinuous phrases"
+    return None
+
+
+def _hint(key: str) -> str | None:
+    if key in _VALUES:
+        return None
+    nearest = difflib.get_close_matches(key.upper(), _VALUES, 1)
+    return f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(_VALUES)}"
+
+
+def _names(entries: list[list[str]]) -> frozenset[str]:
+    return frozenset(name for (name,) in entries)
+
+
+def _number(entries: list[list[str]], default: int) -> int:
+    return int(entries[-1][0]) if entries else default
+
+
+def _classes(pairs: Iterable[Iterable[str]]) -> dict[str, str]:
+    """Each name with the name of its class, which lists all that are equal: ``{"PRT": "ADVP|PRT", …}``."""
+    classes: dict[str, list[str]] = {}
+    for first, second in pairs:
+        merged = classes.get(first, [first])
+        merged += [name for name in classes.get(second, [second]) if name not in merged]
+        for name in merged:
+            classes[name] = merged
+    return {name: "|".join(members) for name, members in classes.items()}
+
+
+_ROOTS: Final = frozenset({"TOP", "ROOT", "S1", "VROOT"})
+
+BUILT_IN: Final = {
+    "collins": ScoreParams(
+        deleted=frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."}),
+        deleted_for_length=frozenset({"-NONE-"}),
+        equal_labels=_classes([("ADVP", "PRT")]),
+    ),
+    "spmrl": ScoreParams(
+        deleted=_ROOTS | {"-NONE-"},
+        deleted_for_length=frozenset({"-NONE-"}),
+        cutoff=70,
+    ),
+    "none": ScoreParams(deleted=_ROOTS),
+}

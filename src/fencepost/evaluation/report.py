@@ -1,0 +1,107 @@
+"""A score as text, worded and spaced as evalb prints it, so that scripts which read evalb's output keep working."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from fencepost.evaluation.evalb import Comparison
+from fencepost.evaluation.score import Counts, Score
+
+_RULE: Final = "=" * 76
+_HEADER: Final = (
+    "  Sent.                        Matched  Bracket   Cross        Correct Tag\n"
+    " ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy\n"
+    f"{_RULE}\n"
+)
+
+
+def problems(comparisons: Iterable[Comparison]) -> list[str]:
+    """What is wrong with the sentences that are errors: ``12 : Words unmatch (is|was)``."""
+    return [f"{number} : {each.problem}" for number, each in enumerate(comparisons, 1) if each.problem]
+
+
+def per_sentence(comparisons: Sequence[Comparison]) -> str:
+    """evalb's table: a row for every sentence, then the totals."""
+    rows = [f"{_row(number, comparison)}\n" for number, comparison in enumerate(comparisons, 1)]
+    return _HEADER + "".join(rows) + f"{_RULE}\n{_totals(Counts.of(comparisons))}\n"
+
+
+def _row(number: int, comparison: Comparison) -> str:
+    counts = Counts.of([comparison])
+    return (
+        f"{number:4d}  {comparison.length:3d}    {comparison.status:d}  {counts.recall:6.2f} {counts.precision:6.2f}"
+        f"   {counts.matched:3d}    {counts.gold:3d}  {counts.predicted:3d}    {counts.crossing:3d}"
+        f"   {counts.words:4d}  {counts.correct_tags:4d}   {counts.tag_accuracy:6.2f}"
+    )
+
+
+def _totals(counts: Counts) -> str:
+    tags = f" {counts.words:6d} {counts.correct_tags:5d}   {counts.tag_accuracy:6.2f}"
+    if not counts.gold or not counts.predicted:
+        return tags
+    return (
+        f"                {counts.recall:6.2f} {counts.precision:6.2f} {counts.matched:6d}"
+        f" {counts.gold:5d} {counts.predicted:5d}  {counts.crossing:5d}{tags}"
+    )
+
+
+def summary(score: Score) -> str:
+    """evalb's summary, and one block more if there are sentences that it leaves out."""
+    blocks = [
+        f"=== Summary ===\n\n-- All --\n{_block(score)}",
+        f"-- len<={score.cutoff} --\n{_block(score.short)}",
+    ]
+    if score.sentences > score.valid:
+        blocks.append(_left_out(score))
+    return "\n".join(blocks)
+
+
+def _block(counts: Counts) -> str:
+    return (
+        f"Number of sentence        = {counts.sentences:6d}\n"
+        f"Number of Error sentence  = {counts.errors:6d}\n"
+        f"Number of Skip  sentence  = {counts.skipped:6d}\n"
+        f"Number of Valid sentence  = {counts.valid:6d}\n"
+        f"Bracketing Recall         = {counts.recall:6.2f}\n"
+        f"Bracketing Precision      = {counts.precision:6.2f}\n"
+        f"Bracketing FMeasure       = {_f_measure(counts)}\n"
+        f"Complete match            = {counts.complete_match:6.2f}\n"
+        f"Average crossing          = {counts.average_crossing:6.2f}\n"
+        f"No crossing               = {counts.no_crossing:6.2f}\n"
+        f"2 or less crossing        = {counts.two_or_less_crossing:6.2f}\n"
+        f"Tagging accuracy          = {counts.tag_accuracy:6.2f}\n"
+    )
+
+
+def _f_measure(counts: Counts) -> str:
+    # evalb divides by precision + recall.
+    return f"{counts.f1:6.2f}" if counts.matched else "  -nan"
+
+
+def _left_out(score: Score) -> str:
+    return (
+        "-- Left out of the above: Error and Skip sentences --\n"
+        f"Number of left out        = {score.sentences - score.valid:6d}\n"
+        f"Errors because of tags    = {score.tag_errors:6d}\n"
+        f"Gold brackets left out    = {score.left_out:6d}\n"
+        f"FMeasure with errors      = {score.f1_with_errors:6.2f}\n"
+    )
+
+
+def sentence_to_json(comparison: Comparison) -> dict[str, Any]:
+    """A row of the table for programs; the figures of a sentence that is not valid are 0."""
+    counts = Counts.of([comparison])
+    return {
+        "status": int(comparison.status),
+        "problem": comparison.problem,
+        "length": comparison.length,
+        "recall": counts.recall,
+        "precision": counts.precision,
+        "matched_brackets": counts.matched,
+        "gold_brackets": counts.gold,
+        "predicted_brackets": counts.predicted,
+        "crossing": counts.crossing,
+        "words": counts.words,
+        "correct_tags": counts.correct_tags,
+    }

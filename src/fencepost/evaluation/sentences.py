@@ -1,0 +1,72 @@
+"""What can be scored: paths, or sequences of trees, NLTK trees and bracket strings; with None for a missing parse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from fencepost.errors import InputError, MismatchError, UsageError
+from fencepost.trees.brackets import COMMENT_MARKS, DEFAULT_ROOT, parse_trees, read_trees
+from fencepost.trees.files import find_files, read_lines
+from fencepost.trees.tree import Tree, unchecked_tree
+
+if TYPE_CHECKING:
+    import nltk
+
+Parse: TypeAlias = Union[Tree, "nltk.Tree", str, None]
+Parses: TypeAlias = str | Path | Iterable[Parse]  # a path, or the parses themselves
+
+
+def load_pairs(gold: Parses, predicted: Parses) -> list[tuple[Tree | None, Tree | None]]:
+    """Gold and predicted tree of every sentence."""
+    gold_trees, predicted_trees = _load(gold, "gold"), _load(predicted, "predicted")
+    if len(gold_trees) != len(predicted_trees):
+        raise MismatchError(
+            f"{_name(gold, 'gold')} has {len(gold_trees)} sentences but "
+            f"{_name(predicted, 'predicted')} has {len(predicted_trees)}",
+            hint="one tree for every sentence, in the same order; an empty line stands for a missing parse",
+        )
+    return list(zip(gold_trees, predicted_trees, strict=True))
+
+
+def _load(parses: Parses, side: str) -> list[Tree | None]:
+    if isinstance(parses, (str, Path)):
+        return [tree for path in find_files([parses]) for tree in read_parses(path)]
+    return [_tree(parse, f"{side} sentence {number}") for number, parse in enumerate(parses, 1)]
+
+
+def read_parses(path: str | Path) -> list[Tree | None]:
+    """One sentence a line, empty where there is no parse; or trees over many lines, where empty lines mean nothing."""
+    lines = [line for line in read_lines(path) if not line.text.startswith(COMMENT_MARKS)]
+    if all(line.text.count("(") == line.text.count(")") for line in lines):
+        trees = [_forest(list(read_trees((line,), str(path)))) for line in lines]
+    else:
+        trees = list(read_trees(lines, str(path)))
+    if not any(trees):
+        raise InputError("there are no trees", source=str(path))
+    return trees
+
+
+def _forest(trees: Sequence[Tree]) -> Tree | None:
+    """The tree of a line. Several trees come under a common root, as the root of a parse that fell to pieces."""
+    if len(trees) > 1:
+        return unchecked_tree(DEFAULT_ROOT, tuple(trees))
+    return trees[0] if trees else None
+
+
+def _tree(parse: Parse, place: str) -> Tree | None:
+    if parse is None or isinstance(parse, Tree):
+        return parse
+    try:
+        if isinstance(parse, str):
+            return _forest(parse_trees(parse))
+        if any(kind.__module__.startswith("nltk.") for kind in type(parse).__mro__):
+            return Tree.from_nltk(parse)
+    except InputError as error:
+        raise type(error)(error.problem, source=place, excerpt=error.excerpt, hint=error.hint) from None
+    raise UsageError(f"{place}: expected a tree, a bracket string or None, got {parse!r}")
+
+
+def _name(parses: Parses, side: str) -> str:
+    return str(parses) if isinstance(parses, (str, Path)) else side

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from fencepost.evaluation import report
+from fencepost.evaluation.score import compare, score
+
+GOLD = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
+
+
+def test_a_row_is_spaced_as_evalb_spaces_it() -> None:
+    rows = report.per_sentence(compare([GOLD], ["(S (A (P this) (Q is)) (A (R a) (U test)))"])).splitlines()
+    assert rows[3] == "   1    4    0   50.00  66.67     2      4    3      1      4     3    75.00"
+
+
+def test_a_sentence_left_out_has_its_length_and_zeros() -> None:
+    rows = report.per_sentence(compare([GOLD], [None])).splitlines()
+    assert rows[3] == "   1    4    2    0.00   0.00     0      0    0      0      0     0     0.00"
+
+
+def test_problems_name_their_sentence() -> None:
+    assert report.problems(compare([GOLD, "(S (N a))"], [GOLD, "(S (N b))"])) == ["2 : Words unmatch (a|b)"]
+
+
+def test_the_summary_can_be_searched_as_evalbs() -> None:
+    assert "Bracketing FMeasure       = 100.00\n" in report.summary(score([GOLD], [GOLD]))
+
+
+def test_f_measure_of_nothing_is_not_a_number_as_in_evalb() -> None:
+    assert "Bracketing FMeasure       =   -nan\n" in report.summary(score([GOLD], [None]))
+
+
+def test_nothing_is_added_to_evalbs_summary_when_all_sentences_count() -> None:
+    assert "left out" not in report.summary(score([GOLD], [GOLD])).lower()
+
+
+def test_the_summary_says_what_was_left_out() -> None:
+    text = report.summary(score([GOLD, GOLD], [GOLD, None]))
+    assert "Number of left out        =      1\n" in text
+    assert "FMeasure with errors      =  66.67\n" in text
