@@ -1,0 +1,120 @@
+"""``fencepost score GOLD PREDICTED``: the evalb replacement."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost.errors import UsageError
+
+if TYPE_CHECKING:
+    from fencepost.evaluation.evalb import Comparison
+    from fencepost.evaluation.score import Score
+
+_EXAMPLES: Final = """\
+examples:
+  fencepost score gold.txt predicted.txt
+  fencepost score gold.txt predicted.txt --params spmrl --json
+  fencepost score gold.txt predicted.txt --params COLLINS.prm --per-sentence
+  fencepost score gold.txt predicted.txt --by label,length
+  fencepost parse --tokenized words.txt | fencepost score gold.txt -
+
+Files have one tree a line, an empty line for a missing parse; or trees over several lines each. .gz is read too.
+Sentences whose words don't agree are errors: they are left out of the totals, as evalb does, and reported.
+"""
+_PROBLEMS_SHOWN: Final = 10
+
+
+def add_command(subparsers: argparse._SubParsersAction[Any]) -> None:
+    parser = subparsers.add_parser(
+        "score",
+        help="compare predicted trees with gold trees, as evalb does",
+        description="Compares predicted trees with gold trees: labelled precision, recall and F1, as evalb does.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("gold", metavar="GOLD", help="file of gold trees; - for standard input")
+    parser.add_argument("predicted", metavar="PREDICTED", help="file of predicted trees; - for standard input")
+    parser.add_argument(
+        "--params", default="collins", metavar="NAME|FILE", help="collins (default), spmrl, none, or a .prm file"
+    )
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+    parser.add_argument("--per-sentence", action="store_true", help="print a row for every sentence")
+    parser.add_argument(
+        "--by", default="", metavar="KIND,…", help="break down by label, length (of phrases) or sentence (its length)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from fencepost.evaluation.params import load_params
+    from fencepost.evaluation.score import Score, compare
+
+    kinds = parse_kinds(args.by)
+    if args.gold == args.predicted == "-":
+        raise UsageError("only one of GOLD and PREDICTED can be standard input")
+    params = load_params(args.params)
+    comparisons = compare(args.gold, args.predicted, params)
+    score = Score.over(comparisons, params.cutoff)
+    write = print_json if args.json else print_text
+    write(score, comparisons, kinds, args.per_sentence)
+    warn(score, comparisons)
+    return 0
+
+
+def parse_kinds(text: str) -> list[str]:
+    """What ``--by label,length`` asks for."""
+    from fencepost.evaluation.breakdown import BY
+
+    kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
+    for kind in kinds:
+        if kind not in BY:
+            raise UsageError(f"can't break down by {kind}", hint=f"--by takes {', '.join(BY)}")
+    return kinds
+
+
+def print_json(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[str], per_sentence: bool) -> None:
+    from fencepost.evaluation.breakdown import breakdown
+    from fencepost.evaluation.report import sentence_to_json
+
+    figures = score.to_json()
+    for kind in kinds:
+        figures[f"by_{kind}"] = [row.to_json() for row in breakdown(comparisons, kind)]
+    if per_sentence:
+        figures["per_sentence"] = [sentence_to_json(comparison) for comparison in comparisons]
+    print(json.dumps(figures, indent=2, ensure_ascii=False))
+
+
+def print_text(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[str], per_sentence: bool) -> None:
+    from fencepost.evaluation import report
+    from fencepost.evaluation.breakdown import breakdown, table
+
+    if per_sentence:
+        sys.stdout.write(report.per_sentence(comparisons))
+    sys.stdout.write(report.summary(score))
+    for kind in kinds:
+        sys.stdout.write("\n" + table(breakdown(comparisons, kind), kind))
+
+
+def warn(score: Score, comparisons: Sequence[Comparison]) -> None:
+    """Says on stderr which sentences could not be compared, and what would help."""
+    from fencepost.evaluation.report import problems
+
+    lines = problems(comparisons)
+    if len(lines) > _PROBLEMS_SHOWN:
+        lines[_PROBLEMS_SHOWN:] = [f"… and {len(lines) - _PROBLEMS_SHOWN} more"]
+    if score.sentences > score.valid:
+        lines.append(
+            f"warning: {score.sentences - score.valid} of {score.sentences} sentences are left out of the totals "
+            f"({score.errors} errors, {score.skipped} without a parse); F1 with them as missed: "
+            f"{score.f1_with_errors:.2f}"
+        )
+    if score.tag_errors:
+        lines.append(
+            f"hint: in {score.tag_errors} of them the words agree, but gold and predicted tags delete different ones; "
+            "score with gold tags on both sides"
+        )
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
