@@ -1,0 +1,65 @@
+"""One line on stderr that says how far a long command is. Nothing at all unless stderr is a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from types import TracebackType
+from typing import Final
+
+_REDRAW_SECONDS: Final = 0.1
+_BAR_WIDTH: Final = 20
+
+
+class Progress:
+    """``with Progress("parsing", total=len(sentences)) as bar: bar.advance(64)``; ``total`` may be unknown."""
+
+    def __init__(self, what: str, total: int | None = None, unit: str = "sentences", *, hidden: bool = False) -> None:
+        self.what, self.total, self.unit = what, total, unit
+        self.count = 0
+        self._shown = not hidden and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._begun = time.monotonic()
+        self._next = self._begun + _REDRAW_SECONDS
+
+    def advance(self, count: int = 1) -> None:
+        self.count += count
+        if self._shown and time.monotonic() >= self._next:
+            self._draw(time.monotonic())
+
+    def clear(self) -> None:
+        """Takes the line away, so that something else can be written; the next ``advance`` brings it back."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def line(self, seconds: float) -> str:
+        """What the line says after so many seconds."""
+        rate = self.count / seconds if seconds > 0 else 0.0
+        if not self.total:
+            return f"{self.what}: {self.count:,} {self.unit}, {rate:,.0f}/s"
+        done = min(self.count / self.total, 1.0)
+        bar = "=" * int(done * _BAR_WIDTH)
+        left = f", {_clock((self.total - self.count) / rate)} left" if 0 < self.count < self.total else ""
+        return f"{self.what} [{bar:<{_BAR_WIDTH}}] {self.count:,}/{self.total:,} {self.unit}, {rate:,.0f}/s{left}"
+
+    def _draw(self, now: float) -> None:
+        width = shutil.get_terminal_size().columns - 1  # the last column would wrap the line
+        sys.stderr.write("\r" + self.line(now - self._begun)[:width] + "\x1b[K")
+        sys.stderr.flush()
+        self._next = now + _REDRAW_SECONDS
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.clear()
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

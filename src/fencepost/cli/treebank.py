@@ -1,0 +1,194 @@
+"""``fencepost treebank``: looks at treebanks and prepares them, raw Penn files included."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from fencepost.cli.progress import Progress
+from fencepost.errors import InputError
+
+if TYPE_CHECKING:
+    from fencepost.trees.stats import Stats
+    from fencepost.trees.tree import Tree
+
+EXAMPLES: Final = """\
+examples:
+  fencepost treebank stats train.txt dev.txt test.txt
+  fencepost treebank stats --json 'corpus/**/*.mrg'
+  fencepost treebank normalize wsj/ --output train.txt
+  fencepost treebank normalize --unwrap TITLE,HEADING,CAPTION craft.tree.gz
+  fencepost treebank normalize --drop CODE,-DFL-,SU masc/*.mrg
+  fencepost treebank words dev.txt | fencepost parse --tokenized -
+  fencepost treebank split all.txt --ratio 8:1:1 --seed 1 --out data/
+  fencepost treebank split corpus/*.mrg --by file --out data/
+"""
+PATHS_HELP: Final = "files of trees (.gz too), folders, globs, or - for standard input"
+
+
+def add_command(commands: Any) -> None:
+    treebank = commands.add_parser(
+        "treebank",
+        help="look at treebanks and prepare them",
+        description="Looks at treebanks and prepares them. Files are in Penn brackets, one tree a line or many.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    actions = treebank.add_subparsers(metavar="stats|normalize|split|words", required=True)
+
+    stats = _add_action(actions, "stats", run_stats, "sizes, labels, unary chains, depth, repeated trees")
+    stats.add_argument("--json", action="store_true", help="figures and label counts as one JSON object")
+
+    normalize = _add_action(actions, "normalize", run_normalize, "raw trees to one plain tree a line")
+    normalize.add_argument("--output", metavar="PATH", help="write to this file, gzipped if it ends in .gz")
+    normalize.add_argument("--keep-traces", action="store_true", help="keep empty elements (-NONE-)")
+    normalize.add_argument("--keep-functions", action="store_true", help="keep function tags (NP-SBJ)")
+    normalize.add_argument("--keep-indices", action="store_true", help="keep indices and gapping marks (NP-1, NP=2)")
+    normalize.add_argument("--keep-repeats", action="store_true", help="keep a node over one child of the same label")
+    normalize.add_argument(
+        "--drop", type=_names, metavar="LABELS", help="remove these with all below them (default: CODE,ID,META,-DFL-)"
+    )
+    normalize.add_argument(
+        "--unwrap", type=_names, default=(), metavar="LABELS", help="remove these; their children move up"
+    )
+
+    split = _add_action(actions, "split", run_split, "deal trees out to train.txt, dev.txt and test.txt")
+    split.add_argument("--out", required=True, metavar="DIR", help="folder for the parts")
+    split.add_argument("--ratio", type=_ratio, default=(8, 1, 1), metavar="A:B:C", help="shares (default: 8:1:1)")
+    split.add_argument("--seed", type=int, default=1, help="another seed, another split (default: 1)")
+    split.add_argument("--by", choices=("tree", "file"), default="tree", help="keep files whole (default: tree)")
+
+    words = _add_action(actions, "words", run_words, "the sentences alone: one a line, blanks between tokens")
+    words.add_argument("--output", metavar="PATH", help="write to this file, gzipped if it ends in .gz")
+    words.add_argument("--escaped", action="store_true", help="brackets as in treebanks: -LRB- for (")
+
+
+def _add_action(actions: Any, name: str, run: Any, what: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(
+        name,
+        help=what,
+        description=what[0].upper() + what[1:] + ".",
+        epilog="examples:\n" + "".join(line + "\n" for line in EXAMPLES.splitlines() if f"treebank {name}" in line),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("paths", nargs="+", metavar="FILE", help=PATHS_HELP)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run_stats(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.stats import Stats
+
+    rows = {path: Stats.of(_trees([path], "reading")) for path in arguments.paths}
+    total = sum(rows.values(), start=Stats())
+    if arguments.json:
+        sys.stdout.write(_stats_json(rows, total))
+    else:
+        sys.stdout.write(_stats_table({**rows, "total": total} if len(rows) > 1 else rows))
+    return 0
+
+
+def run_normalize(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.brackets import DEFAULT_ROOT
+    from fencepost.trees.normalize import NOT_LANGUAGE, Normalization, normalize
+
+    choices = Normalization(
+        keep_traces=arguments.keep_traces,
+        keep_functions=arguments.keep_functions,
+        keep_indices=arguments.keep_indices,
+        keep_repeats=arguments.keep_repeats,
+        drop=NOT_LANGUAGE if arguments.drop is None else arguments.drop,
+        unwrap=arguments.unwrap,
+    )
+    gone = 0
+    with _output(arguments.output) as file:
+        for raw in _trees(arguments.paths, "normalizing", arguments.output, unlabelled=DEFAULT_ROOT):
+            tree = normalize(raw, choices)
+            if tree is None:
+                gone += 1
+            else:
+                file.write(f"{tree}\n")
+    if gone:
+        sys.stderr.write(f"note: {gone:,} trees had nothing left and were passed over\n")
+    return 0
+
+
+def run_words(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.tree import escape
+
+    with _output(arguments.output) as file:
+        for tree in _trees(arguments.paths, "reading", arguments.output):
+            words = map(escape, tree.words()) if arguments.escaped else tree.words()
+            file.write(" ".join(words) + "\n")
+    return 0
+
+
+def run_split(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.files import find_files
+    from fencepost.trees.split import split, split_trees, write_parts
+    from fencepost.trees.treebank import Treebank
+
+    if arguments.by == "file":
+        banks = split([Treebank.load(path) for path in find_files(arguments.paths)], arguments.ratio, arguments.seed)
+    else:
+        banks = split_trees(Treebank.load(*arguments.paths), arguments.ratio, arguments.seed)
+    write_parts(banks, Path(arguments.out))
+    sys.stderr.write(f"{', '.join(f'{len(bank):,}' for bank in banks)} trees in {arguments.out}\n")
+    return 0
+
+
+def _trees(paths: list[str], what: str, output: str | None = "", unlabelled: str | None = None) -> Iterator[Tree]:
+    """Streams trees with a progress line, unless it would stand among the output on the same terminal."""
+    from fencepost.trees.treebank import iter_trees
+
+    with Progress(what, unit="trees", hidden=output is None and sys.stdout.isatty()) as bar:
+        for tree in iter_trees(*paths, unlabelled=unlabelled):
+            yield tree
+            bar.advance()
+    if not bar.count:
+        raise InputError("there are no trees", source=", ".join(paths))
+
+
+def _output(path: str | None) -> AbstractContextManager[TextIO]:
+    from fencepost.trees.files import write_atomically
+
+    return nullcontext(sys.stdout) if path is None else write_atomically(path)
+
+
+def _stats_json(rows: dict[str, Stats], total: Stats) -> str:
+    import json
+
+    def everything(stats: Stats) -> dict[str, object]:
+        counts = {"label_counts": dict(stats.labels.most_common()), "tag_counts": dict(stats.tags.most_common())}
+        return {**stats.figures(), **counts}
+
+    answer = {"files": {path: everything(stats) for path, stats in rows.items()}, "total": everything(total)}
+    return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
+
+
+def _stats_table(rows: dict[str, Stats]) -> str:
+    figures = {name: stats.figures() for name, stats in rows.items()}
+    columns = list(next(iter(figures.values())))
+    cells = [["", *(column.replace("_", " ") for column in columns)]]
+    cells += [[name, *(f"{row[column]:,}" for column in columns)] for name, row in figures.items()]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = (
+        [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+        for line in cells
+    )
+    return "".join("  ".join(line) + "\n" for line in lines)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name for name in text.split(",") if name)
+
+
+def _ratio(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(share) for share in text.split(":"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a ratio such as 8:1:1") from None

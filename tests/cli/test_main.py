@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import types
+
+import pytest
+
+import fencepost
+from fencepost.cli import main as program
+from fencepost.errors import InputError, TrainingError
+
+
+def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException | None) -> int:
+    """The exit status of a command that ends with an error, or well."""
+
+    def run(_: object) -> int:
+        if error:
+            raise error
+        return 0
+
+    def add_command(commands: object) -> None:
+        commands.add_parser("try").set_defaults(run=run)  # type: ignore[attr-defined]
+
+    module = types.SimpleNamespace(add_command=add_command)
+    monkeypatch.setattr(program.importlib, "import_module", lambda _: module)
+    monkeypatch.setattr(program, "COMMANDS", ("try",))
+    return program.main(["try"])
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (None, 0, ""),
+        (InputError("no trees", source="a.txt", line=3), 2, "error: a.txt:3: no trees\n"),
+        (InputError("no trees", hint="look"), 2, "error: no trees\nhint: look\n"),
+        (TrainingError("the loss is NaN"), 1, "error: the loss is NaN\n"),
+        (OSError(28, "No space left on device"), 1, "error: [Errno 28] No space left on device\n"),
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+    ],
+)
+def test_what_happened_is_told_by_status_and_message(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: BaseException | None,
+    status: int,
+    message: str,
+) -> None:
+    assert run_with(monkeypatch, error) == status
+    assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["treebank"], ["treebank", "stats"], ["--nonsense"]])
+def test_a_command_line_without_sense_exits_with_2_and_a_hint(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        program.main(arguments)
+    assert caught.value.code == 2
+    message = capsys.readouterr().err
+    assert message.startswith("error: ")
+    assert "\nhint: fencepost" in message
+
+
+def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        program.main(["--version"])
+    assert caught.value.code == 0
+    assert capsys.readouterr().out == f"fencepost {fencepost.__version__}\n"
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        program.main(["--help"])
+    shown = capsys.readouterr().out
+    assert all(command in shown for command in program.COMMANDS)
+
+
+def test_the_program_runs_as_a_module() -> None:
+    result = subprocess.run([sys.executable, "-m", "fencepost", "--version"], capture_output=True, check=True)
+    assert result.stdout.decode().startswith("fencepost ")
