@@ -77,6 +77,18 @@ def test_percentages_follow_from_counts() -> None:
     assert result.average_crossing == 0.5
 
 
+def test_a_bracket_too_many_is_no_complete_match() -> None:
+    assert score(["(S (N a))"], ["(S (X (N a)))"]).complete_match == 0
+
+
+def test_sentences_with_two_crossing_brackets_are_told_from_those_with_three() -> None:
+    gold = "(S (X (N a) (X (N b) (X (N c) (X (N d) (N e))))))"
+    two = "(S (X (X (N a) (N b)) (N c)) (N d) (N e))"
+    three = "(S (X (X (X (N a) (N b)) (N c)) (N d)) (N e))"
+    result = score([gold, gold], [two, three])
+    assert (result.crossing, result.two_or_less_crossing, result.no_crossing) == (5, 50, 0)
+
+
 def test_an_error_is_left_out_of_f1_but_not_of_f1_with_errors() -> None:
     result = score([GOLD, GOLD], [GOLD, "(S (N other))"])
     assert (result.f1, result.errors, result.valid) == (100, 1, 1)
@@ -95,7 +107,7 @@ def test_errors_that_tags_are_to_blame_for_are_counted() -> None:
 
 
 def test_short_sentences_are_summed_up_on_their_own() -> None:
-    result = score([GOLD, "(S (N a))"], [PREDICTED, "(S (N a))"], SHORT)
+    result = score([GOLD, "(S (N a) (V b))"], [PREDICTED, "(S (N a) (V b))"], SHORT)
     assert (result.sentences, result.short.sentences, result.short.f1, result.cutoff) == (2, 1, 100, 2)
 
 

@@ -148,8 +148,15 @@ def test_two_misquotes_that_leave_the_length_alone_are_put_back() -> None:
     assert compare(gold, predicted, WITH_QUOTES).words == 3
 
 
-def test_words_that_are_no_quotes_are_not_put_back() -> None:
-    assert compare("(S (N a) (, ,))", "(S (N a) (NN ,))", WITH_QUOTES).status is Status.ERROR
+@pytest.mark.parametrize("tags", [(",", "NN"), ("''", "JJ"), ("NN", ",")])
+def test_a_word_is_not_put_back_unless_both_tags_are_those_of_quotes(tags: tuple[str, str]) -> None:
+    gold, predicted = (f"(S (N a) ({tag} '))" for tag in tags)
+    assert compare(gold, predicted, WITH_QUOTES).status is Status.ERROR
+
+
+def test_nothing_is_put_back_where_the_words_left_agree() -> None:
+    gold, predicted = "(S ('' ') (POS ') (N a))", "(S (POS ') ('' ') (N a))"
+    assert compare(gold, predicted, WITH_QUOTES).words == 2
 
 
 def test_a_predicted_bracket_that_overlaps_a_gold_one_crosses_it() -> None:

@@ -16,6 +16,11 @@ def test_a_sentence_left_out_has_its_length_and_zeros() -> None:
     assert rows[3] == "   1    4    2    0.00   0.00     0      0    0      0      0     0     0.00"
 
 
+def test_totals_without_brackets_are_about_tags_alone() -> None:
+    lines = report.per_sentence(compare([GOLD], ["(P this) (Q is) (R a) (T test)"])).splitlines()
+    assert lines[-1].split() == ["4", "4", "100.00"]
+
+
 def test_problems_name_their_sentence() -> None:
     assert report.problems(compare([GOLD, "(S (N a))"], [GOLD, "(S (N b))"])) == ["2 : Words unmatch (a|b)"]
 
@@ -24,8 +29,8 @@ def test_the_summary_can_be_searched_as_evalbs() -> None:
     assert "Bracketing FMeasure       = 100.00\n" in report.summary(score([GOLD], [GOLD]))
 
 
-def test_f_measure_of_nothing_is_not_a_number_as_in_evalb() -> None:
-    assert "Bracketing FMeasure       =   -nan\n" in report.summary(score([GOLD], [None]))
+def test_f_measure_of_nothing_right_is_not_a_number_as_in_evalb() -> None:
+    assert "Bracketing FMeasure       =   -nan\n" in report.summary(score(["(A (N a))"], ["(B (N a))"]))
 
 
 def test_nothing_is_added_to_evalbs_summary_when_all_sentences_count() -> None:
