@@ -10,6 +10,7 @@ from model_samples import layout_of
 from torch import Tensor
 
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention
+from fencepost.model.linear import join_blocks
 from fencepost.model.plan import AttentionPlan, Terms
 
 D_MODEL, HEADS, D_K, D_V, D_POSITION = 12, 2, 8, 4, 6
@@ -40,11 +41,11 @@ def matrices(module: MultiHeadAttention, head: int) -> tuple[Tensor, Tensor, Ten
     """W_Q, W_K, W_V and W_O of one head."""
     reader = module.reader
     if isinstance(reader, FromInput):
-        query, key, value = torch.split(reader.projection.weight, reader.sizes, -1)
+        query_key, value = torch.split(reader.projection.weight, reader.sizes, -1)
     else:
         assert isinstance(reader, FromPosition)
-        query, key = reader.query_key.weight.chunk(2, -1)
-        value = reader.value.weight
+        query_key, value = reader.query_key.weight, reader.value.weight
+    query, key = query_key.chunk(2, -1)
     output = columns(module.output.weight.transpose(1, 2), head, D_V).T
     return columns(query, head, D_K), columns(key, head, D_K), columns(value, head, D_V), output
 
@@ -88,10 +89,10 @@ def test_probabilities_are_the_ones_that_attention_uses() -> None:
     module, (x, p) = attention("block"), inputs()
     mask = AttentionPlan(window=2).mask(LAYOUT.lengths, LAYOUT.width)
     terms = Terms(content=False)
-    value = module._to_heads(module.reader(x, p)[2], LAYOUT)
+    value = module._read(x, p, LAYOUT, terms)[2]
     average = module.probabilities(x, p, LAYOUT, mask, terms) @ value
-    fused = torch.nn.functional.scaled_dot_product_attention(*module._read(x, p, LAYOUT, terms), attn_mask=mask)
-    torch.testing.assert_close(LAYOUT.unpad(average.transpose(1, 2)), LAYOUT.unpad(fused.transpose(1, 2)))
+    expected = join_blocks(module.output(module._to_blocks(average, LAYOUT)))
+    torch.testing.assert_close(module(x, p, LAYOUT, mask, terms), expected)
 
 
 @pytest.mark.parametrize(("terms", "kept"), [(Terms(content=False), 1), (Terms(position=False), 0)])
@@ -132,7 +133,7 @@ def test_attention_dropout_changes_training_only() -> None:
 
 def test_each_heads_matrices_start_within_their_own_xavier_bound() -> None:
     reader = FromInput(64, heads=8, d_k=16, d_v=4, blocks=2)
-    query, _, value = torch.split(reader.projection.weight, reader.sizes, -1)
-    for part, size in ((query, 8), (value, 2)):
+    query_key, value = torch.split(reader.projection.weight, reader.sizes, -1)
+    for part, size in ((query_key, 8), (value, 2)):
         bound = math.sqrt(6 / (32 + size))
         assert 0.95 * bound < part.abs().max().item() <= bound

@@ -17,36 +17,41 @@ if TYPE_CHECKING:
 
 
 class Reader(Protocol):
-    """Makes the queries, keys and values of all heads: [blocks, R, heads * d / blocks] each."""
+    """Makes the queries, keys and values of all heads.
 
-    def __call__(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]: ...
+    Queries and keys come as one, heads of queries first, because they are of one size and travel together:
+    [blocks, R, 2 * heads * d_k / blocks] and [blocks, R, heads * d_v / blocks].
+    """
+
+    def __call__(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]: ...
 
 
 class FromInput(nn.Module):
     """§2.2.1. Q = X W_Q, K = X W_K, V = X W_V, for all heads in one product; block by block in §3.
 
-    x: [R, d_model] -> q, k: [blocks, R, heads * d_k / blocks], v: [blocks, R, heads * d_v / blocks].
+    x: [R, d_model] -> [blocks, R, 2 * heads * d_k / blocks], [blocks, R, heads * d_v / blocks].
     Columns stand in the order queries, keys, values, and head by head within each.
     """
 
     def __init__(self, d_model: int, heads: int, d_k: int, d_v: int, blocks: int) -> None:
         super().__init__()
-        self.sizes = [heads * d // blocks for d in (d_k, d_k, d_v)]
+        self.sizes = [2 * heads * d_k // blocks, heads * d_v // blocks]
         self.projection = BlockDiagonal(d_model, blocks * sum(self.sizes), blocks=blocks)
-        for part, d in zip(torch.split(self.projection.weight.detach(), self.sizes, -1), (d_k, d_k, d_v), strict=True):
-            xavier_(part, d_model // blocks, d // blocks)
+        query_key, value = torch.split(self.projection.weight.detach(), self.sizes, -1)
+        xavier_(query_key, d_model // blocks, d_k // blocks)
+        xavier_(value, d_model // blocks, d_v // blocks)
 
-    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
         projected = self.projection(split_blocks(x, self.projection.blocks))
-        query, key, value = torch.split(projected, self.sizes, -1)
-        return query, key, value
+        query_key, value = torch.split(projected, self.sizes, -1)
+        return query_key, value
 
 
 class FromPosition(nn.Module):
     """§3, position-only attention. Q = P W_Q, K = P W_K, V = X W_V, for all heads.
 
     P holds the position embeddings used at the input of the encoder.
-    p: [R, d_position], x: [R, d_model] -> q, k: [1, R, heads * d_k], v: [1, R, heads * d_v].
+    p: [R, d_position], x: [R, d_model] -> [1, R, 2 * heads * d_k], [1, R, heads * d_v].
     """
 
     def __init__(self, d_model: int, d_position: int, heads: int, d_k: int, d_v: int) -> None:
@@ -56,9 +61,8 @@ class FromPosition(nn.Module):
         xavier_(self.query_key.weight, d_position, d_k)
         xavier_(self.value.weight, d_model, d_v)
 
-    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        query, key = self.query_key(split_blocks(p, 1)).chunk(2, -1)
-        return query, key, self.value(split_blocks(x, 1))
+    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+        return self.query_key(split_blocks(p, 1)), self.value(split_blocks(x, 1))
 
 
 class MultiHeadAttention(nn.Module):
@@ -93,16 +97,17 @@ class MultiHeadAttention(nn.Module):
         return logits.masked_fill(~mask, -math.inf).softmax(-1)
 
     def _read(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:
-        query, key, value = self.reader(x, p)
+        """Queries, keys and values: [B, heads, width, d]."""
+        query_key, value = self.reader(x, p)
+        query, key = self._to_heads(query_key, 2 * self.heads, layout).chunk(2, 1)
         if terms != Terms():
-            query = torch.stack(
-                [half if used else torch.zeros_like(half) for half, used in zip(query, terms, strict=True)]
-            )
-        return self._to_heads(query, layout), self._to_heads(key, layout), self._to_heads(value, layout)
+            halves = zip(query.chunk(2, -1), terms, strict=True)
+            query = torch.cat([half if used else torch.zeros_like(half) for half, used in halves], -1)
+        return query, key, self._to_heads(value, self.heads, layout)
 
-    def _to_heads(self, blocks: Tensor, layout: Layout) -> Tensor:
+    def _to_heads(self, blocks: Tensor, heads: int, layout: Layout) -> Tensor:
         """[blocks, R, heads * d / blocks] -> [B, heads, width, d], where each head has [content; position]."""
-        rows = torch.unflatten(blocks, -1, (self.heads, -1)).permute(1, 2, 0, 3)
+        rows = torch.unflatten(blocks, -1, (heads, -1)).permute(1, 2, 0, 3)
         return layout.pad(rows).flatten(-2).transpose(1, 2)
 
     def _to_blocks(self, heads: Tensor, layout: Layout) -> Tensor:
