@@ -84,6 +84,8 @@ def write_atomically(path: str | Path) -> Iterator[TextIO]:
     It is written beside as ``NAME.partial``; that file is left if the user interrupts and removed after an error.
     """
     partial = Path(f"{path}.partial")
+    if Path(path).is_dir():
+        raise InputError("can't be written: it is a folder", source=str(path))
     try:
         binary: BinaryIO = open(partial, "wb")  # noqa: SIM115
     except OSError as error:

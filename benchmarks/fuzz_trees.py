@@ -1,0 +1,111 @@
+"""Feeds damaged trees to the reader. Anything but trees that print and read back, or a FencepostError, is a failure.
+
+python benchmarks/fuzz_trees.py --seconds 180
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import random
+import re
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from fencepost.errors import InputError
+from fencepost.trees.brackets import parse_trees
+from fencepost.trees.normalize import normalize
+from fencepost.trees.treebank import iter_trees
+
+SEEDS = [
+    "(TOP (S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .)))\n",
+    "( (S \n    (NP-SBJ-1 (-NONE- *T*-2) )\n    (VP (VBZ is) \n (NP=2 (-LRB- -LRB-) (NN f-LRB-x-RRB-) )))\n (. .) )\n",
+    "# note\n(ROOT (FRAG (NN 猫) (NN \u05e9\u05dc\u05d5\u05dd) (NN 👩‍👩‍👧) (CD 10\xa0000)))\n(NN alone)\n",
+    "(TOP (X (Y (Z (NN {a}) (NN [b]))))) (S1 (NP (NN c)))\r\n\r\n%% end\n",
+]
+TOKENS = [*"() S#é\n\t\0\xa0\u2028\ufeff", "((", "))", "()", "\r\n", "-LRB-", "-NONE-"]
+
+
+def mutate_bytes(random: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(random.randint(1, 6)):
+        start = random.randrange(len(changed) + 1)
+        end = min(start + random.randint(0, 8), len(changed))
+        noise = random.randbytes(random.randint(1, 4))
+        changed[start:end] = random.choice([b"", noise, bytes(changed[start:end]) * 2, b"(", b")", b"\xff"])
+    return bytes(changed)
+
+
+def mutate_tokens(random: random.Random, data: bytes) -> bytes:
+    tokens = re.findall(r"\s+|[()]|[^\s()]+", data.decode("utf-8"))
+    for _ in range(random.randint(1, 6)):
+        place = random.randrange(len(tokens) + 1)
+        other = random.randrange(len(tokens) + 1)
+        first, last = sorted((place, other))
+        tokens[place : place + random.randint(0, 2)] = random.choice(
+            [[], [random.choice(TOKENS)], tokens[first:last][:20], [random.choice(TOKENS)] * random.choice((2, 3000))]
+        )
+    return "".join(tokens).encode("utf-8")
+
+
+def random_bytes(random: random.Random, data: bytes) -> bytes:
+    return bytes(random.choices(b"() \nSN\t\r#a-" * 9 + b"\xc3\xa9\xff\0", k=random.randint(0, 200)))
+
+
+def gzip_bytes(random: random.Random, data: bytes) -> bytes:
+    return mutate_bytes(random, gzip.compress(data, mtime=0))
+
+
+KINDS: list[Callable[[random.Random, bytes], bytes]] = [mutate_bytes, mutate_tokens, random_bytes, gzip_bytes]
+
+
+def check(path: Path) -> str:
+    """Reads a file; the name of the error, or "trees". Raises AssertionError or something unforeseen on a failure."""
+    try:
+        trees = list(iter_trees(path))
+    except InputError as error:
+        if error.source != str(path) or "\n" in error.message:
+            raise AssertionError(f"an error without its file, or over several lines: {error.message!r}") from error
+        return type(error).__name__
+    for tree in trees:
+        assert parse_trees(str(tree)) == [tree], "print and read is not identity"
+        plain = normalize(tree)
+        assert plain is None or normalize(plain) == plain, "normalizing twice differs from once"
+    return "trees"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    arguments = parser.parse_args()
+    generator = random.Random(arguments.seed)
+    outcomes: Counter[tuple[str, str]] = Counter()
+    failures = slowest = 0.0
+    end = time.monotonic() + arguments.seconds
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fuzz.txt"
+        while time.monotonic() < end:
+            mutate = generator.choice(KINDS)
+            source = "".join(generator.choices(SEEDS, k=generator.randint(1, 3)))
+            path.write_bytes(mutate(generator, source.encode("utf-8")))
+            begun = time.process_time()
+            try:
+                outcomes[mutate.__name__, check(path)] += 1
+            except Exception:
+                failures += 1
+                traceback.print_exc()
+                print(f"input: {path.read_bytes()!r}")
+            slowest = max(slowest, time.process_time() - begun)
+    for (kind, outcome), count in sorted(outcomes.items()):
+        print(f"{kind:15} {outcome:20} {count:10,}")
+    print(f"seed {arguments.seed}: {outcomes.total():,} inputs, {failures:.0f} failures, slowest {slowest:.3f} CPU-s")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
