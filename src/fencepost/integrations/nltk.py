@@ -42,11 +42,11 @@ def _convert(tree: Any) -> Node:
         if not isinstance(node, nltk.Tree):
             raise UntaggedLeafError(f"the word {node!r} does not stand alone under a tag")
         if len(node) == 1 and isinstance(node[0], str):
-            finished.append(Leaf(node.label(), node[0]))
+            finished.append(Leaf(str(node.label()), node[0]))
         elif not ready:
             stack.append((node, True))
             stack.extend((child, False) for child in reversed(node))
         else:
             first = len(finished) - len(node)
-            finished[first:] = [Tree(node.label() or ("TOP" if node is tree else ""), finished[first:])]
+            finished[first:] = [Tree(str(node.label()) or ("TOP" if node is tree else ""), finished[first:])]
     return finished[0]
