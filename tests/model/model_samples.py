@@ -10,6 +10,7 @@ import torch
 
 from fencepost.config import CharAttentionConfig, CharConcatConfig, CharLSTMConfig, Config, EncoderConfig, ScorerConfig
 from fencepost.features.batch import Batch
+from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.parser_model import Layout, ParserModel, TorchBatch
 
@@ -62,8 +63,14 @@ def small_config(lexical: Sequence[str] = ("words", "char_lstm"), **encoder: Any
 
 
 def small_model(config: Config | None = None, seed: int = 0) -> ParserModel:
+    """Its attention is as strong as after training: fresh weights barely attend."""
     torch.manual_seed(seed)
-    return build_model(config or small_config(), SIZES).eval()
+    model = build_model(config or small_config(), SIZES).eval()
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            for weight in module.parameters():
+                weight.data.mul_(50)
+    return model
 
 
 def spelling(word: str) -> list[int]:

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from fencepost.model.linear import BlockDiagonal, Dense, join_blocks, split_blocks, xavier_
+from fencepost.model.linear import BlockDiagonal, Dense, join_blocks, near_zero_, split_blocks
 
 
 def apply(layer: BlockDiagonal, x: torch.Tensor) -> torch.Tensor:
@@ -47,8 +47,8 @@ def test_a_block_starts_within_the_bounds_of_its_own_inputs() -> None:
     assert 0.95 / math.sqrt(100) < weight.abs().max().item() <= 1 / math.sqrt(100)
 
 
-def test_xavier_bound_is_that_of_the_sizes_named() -> None:
+def test_attention_weights_start_near_zero() -> None:
     weight = torch.empty(100, 100)
-    xavier_(weight, 20, 30)
-    bound = math.sqrt(6 / 50)
-    assert 0.95 * bound < weight.abs().max().item() <= bound
+    near_zero_(weight)
+    assert weight.std().item() == pytest.approx(0.01, rel=0.05)
+    assert abs(weight.mean().item()) < 0.001

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final, Literal
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import Parsed, Scored
 from fencepost.backends.folder import WEIGHTS, ModelFolder
@@ -57,10 +58,17 @@ def at_precision(precision: Precision, device: torch.device) -> Iterator[None]:
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("highest" if precision == "fp32" else "high")
     try:
-        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"), _attention_kernels(device):
             yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def _attention_kernels(device: torch.device) -> AbstractContextManager[None]:
+    """Without cuDNN's, which plans anew for every shape, and here every batch has its own."""
+    if device.type != "cuda":
+        return nullcontext()
+    return sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
 
 
 class TorchBackend:

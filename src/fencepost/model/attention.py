@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fencepost.model.linear import BlockDiagonal, Dense, join_blocks, split_blocks, xavier_
+from fencepost.model.linear import BlockDiagonal, Dense, join_blocks, near_zero_, split_blocks
 from fencepost.model.plan import Terms
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ class FromInput(nn.Module):
         super().__init__()
         self.sizes = [2 * heads * d_k // blocks, heads * d_v // blocks]
         self.projection = BlockDiagonal(d_model, blocks * sum(self.sizes), blocks=blocks)
-        query_key, value = torch.split(self.projection.weight.detach(), self.sizes, -1)
-        xavier_(query_key, d_model // blocks, d_k // blocks)
-        xavier_(value, d_model // blocks, d_v // blocks)
+        near_zero_(self.projection.weight)
 
     def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
         projected = self.projection(split_blocks(x, self.projection.blocks))
@@ -58,8 +56,8 @@ class FromPosition(nn.Module):
         super().__init__()
         self.query_key = Dense(d_position, 2 * heads * d_k)
         self.value = Dense(d_model, heads * d_v)
-        xavier_(self.query_key.weight, d_position, d_k)
-        xavier_(self.value.weight, d_model, d_v)
+        near_zero_(self.query_key.weight)
+        near_zero_(self.value.weight)
 
     def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
         return self.query_key(split_blocks(p, 1)), self.value(split_blocks(x, 1))
@@ -79,7 +77,7 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         self.reader = reader
         self.output = BlockDiagonal(heads * d_v, d_model, blocks=blocks)
-        xavier_(self.output.weight, d_v // blocks, d_model // blocks)
+        near_zero_(self.output.weight)
         self.heads = heads
         self.dropout = dropout
 
