@@ -83,17 +83,17 @@ def test_figures(parser: Parser, bank: Treebank) -> dict[str, object]:
 
 def profile(trainer: Trainer) -> None:
     batches = trainer.batches()
-    for _ in range(10):
+    for _ in range(60):  # shapes differ from batch to batch: kernels and memory take a while to settle
         trainer.step(next(batches))
     _synchronize(trainer)
     began = time.perf_counter()
-    for _ in range(20):
+    for _ in range(60):
         trainer.step(next(batches))
     launched = time.perf_counter() - began
     _synchronize(trainer)
     took = time.perf_counter() - began
     size = trainer.config.train.batch_size
-    print(f"20 steps: {took * 50:.1f} ms a step ({20 * size / took:,.0f} sentences/s); host {launched * 50:.1f} ms")
+    print(f"{1000 * took / 60:.1f} ms a step ({60 * size / took:,.0f} sentences/s); host {1000 * launched / 60:.1f} ms")
     with torch.profiler.profile() as profiler:
         for _ in range(10):
             trainer.step(next(batches))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import sys
@@ -50,6 +51,7 @@ def train(
         trainer = Trainer(config, train_trees, dev_trees, place, our_team)
         if checkpoint:
             trainer.resume(out)
+        gc.freeze()  # the treebank stays: no use in walking it again and again for garbage
         if our_team.leads:
             _introduce(trainer, dev_trees, resumed=checkpoint)
         _run(trainer, out)
