@@ -21,13 +21,13 @@ def read(text: str) -> list[str]:
 
 
 @given(st.lists(trees, max_size=4))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_printing_and_reading_is_identity_for_any_trees(originals: list[Tree]) -> None:
     assert parse_trees("\n".join(map(str, originals))) == originals
 
 
 @given(trees, st.sampled_from(["\n", "\r\n", "\t", "  ", "\n\t \n", "\xa0 "]))
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_the_layout_around_brackets_means_nothing(tree: Tree, blank: str) -> None:
     spread = str(tree).replace(" (", f"{blank}(").replace(")", f"){blank}")
     assert parse_tree(blank + spread) == tree

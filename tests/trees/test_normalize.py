@@ -128,14 +128,14 @@ def test_normalizing_two_thousand_levels_does_not_recurse() -> None:
 
 
 @given(trees)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_normalizing_twice_changes_nothing_more(tree: Tree) -> None:
     once = normalize(tree)
     assert once is None or normalize(once) == once
 
 
 @given(trees)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_keeping_everything_loses_no_word(tree: Tree) -> None:
     kept = normalize(tree, Normalization(keep_traces=True, drop=()))
     assert kept is not None

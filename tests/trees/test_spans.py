@@ -25,13 +25,13 @@ def test_the_root_symbol_can_be_left_out() -> None:
 
 
 @given(trees)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_spans_give_the_tree_back(tree: Tree) -> None:
     assert tree_from_spans(tree.leaves(), spans_of(tree)) == tree
 
 
 @given(trees)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_spans_below_the_root_give_the_tree_back_under_its_root(tree: Tree) -> None:
     assert tree_from_spans(tree.leaves(), spans_below_root(tree), root=tree.label) == tree
 

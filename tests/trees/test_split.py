@@ -22,7 +22,7 @@ def bank(size: int, name: str = "w") -> Treebank:
     st.lists(st.integers(0, 9), min_size=1, max_size=3).filter(any),
     st.integers(),
 )
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_every_unit_goes_to_one_part_that_has_a_share(sizes: list[int], ratio: list[int], seed: int) -> None:
     parts = deal(sizes, ratio, seed)
     assert len(parts) == len(sizes)
@@ -30,7 +30,7 @@ def test_every_unit_goes_to_one_part_that_has_a_share(sizes: list[int], ratio: l
 
 
 @given(st.integers(30, 500), st.integers())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_no_tree_is_lost_or_repeated_and_order_is_kept(size: int, seed: int) -> None:
     original = bank(size)
     parts = split_trees(original, (8, 1, 1), seed)

@@ -89,7 +89,7 @@ def test_square_brackets_and_slashes_are_not_escaped() -> None:
 
 
 @given(words)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_escaping_leaves_no_bracket_and_is_undone_for_every_leaf(word: str) -> None:
     leaf = Leaf("NN", word)
     assert not set("(){}") & set(escape(leaf.word))
@@ -97,7 +97,7 @@ def test_escaping_leaves_no_bracket_and_is_undone_for_every_leaf(word: str) -> N
 
 
 @given(trees)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_pickling_copying_and_printing_keep_a_tree(tree: Tree) -> None:
     assert pickle.loads(pickle.dumps(tree)) == tree
     assert copy.deepcopy(tree) is tree
@@ -106,7 +106,7 @@ def test_pickling_copying_and_printing_keep_a_tree(tree: Tree) -> None:
 
 
 @given(trees, trees)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=60)
 def test_trees_are_equal_exactly_when_they_print_alike(one: Tree, other: Tree) -> None:
     assert (one == other) == (str(one) == str(other))
     again = Tree.from_string(str(one))

@@ -104,7 +104,7 @@ def test_every_treebank_prints_back_to_the_same_lines(shared: Path, name: str, p
 
 
 def test_a_large_gzipped_treebank_prints_back_to_the_same_lines(shared: Path) -> None:
-    path = shared / "treebanks" / "is/icepahc/train.txt.gz"
+    path = shared / "treebanks" / "en/craft/train.commercial.txt.gz"
     printed = (f"{tree}\n" for tree in iter_trees(path))
     with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
         assert all(mine == theirs for mine, theirs in zip(printed, file, strict=True))
