@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
@@ -150,14 +151,16 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, command: str) -> Non
     def peak(copies: int) -> int:
         with gzip.open(tmp_path / "big.gz", "wt", compresslevel=1) as file:
             file.write(RAW * copies)
+        gc.collect()
         tracemalloc.start()
         assert main(["treebank", command, str(tmp_path / "big.gz"), "--output", str(tmp_path / "out.txt")]) == 0
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
 
-    peak(200)  # imports, and the reader's cache of pieces
-    assert peak(2000) < 1.1 * peak(200)
+    # The least of three: imports, the reader's cache and the interpreter's own tables grow once in a while.
+    short, long = (min(peak(copies) for _ in range(3)) for copies in (500, 5000))
+    assert long < short + 200_000  # the text of the longer file alone is 400 kB
 
 
 def test_an_interruption_keeps_what_was_written_and_exits_with_130(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import sys
@@ -157,11 +158,13 @@ def test_reading_takes_no_more_memory_for_a_file_ten_times_as_long(tmp_path: Pat
         path = tmp_path / f"{copies}.txt.gz"
         with gzip.open(path, "wt", compresslevel=1) as file:
             file.writelines(f"(S (NP (NN w{number % 50}))\n (VP (VBD sat)))\n" for number in range(copies))
+        gc.collect()
         tracemalloc.start()
         assert sum(1 for _ in iter_trees(path)) == copies
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most
 
-    peak(500)  # fills the reader's cache of pieces
-    assert peak(5000) < 1.1 * peak(500)
+    # The least of three: the reader's cache and the interpreter's own tables grow once in a while.
+    short, long = (min(peak(copies) for _ in range(3)) for copies in (500, 5000))
+    assert long < short + 100_000  # the text of the longer file alone is 200 kB
