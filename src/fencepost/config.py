@@ -125,7 +125,7 @@ class TrainConfig:
     batch_tokens: int = 30_000  # tokens in memory at once: a batch is cut into pieces of at most so many
     learning_rate: float = 0.0008
     warmup_batches: int = 160
-    patience_epochs: float = 5.0  # epochs without a better development F1 before the rate is halved
+    patience_epochs: float = 5.0  # more than so many without a better development F1, and the rate is halved
     max_halvings: int = 3  # halvings in a row without a better development F1 before training stops
     checks_per_epoch: int = 4
     max_epochs: int | None = None

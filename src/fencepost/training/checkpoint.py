@@ -41,20 +41,23 @@ def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimiz
     os.replace(beside, path)
 
 
-def load_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """Puts everything back and returns the ``state`` that was saved."""
+def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors of a checkpoint, to be put back by ``restore``, and the ``state`` saved with them."""
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            state: dict[str, Any] = json.loads(file.metadata()["state"])
+            return tensors, json.loads(file.metadata()["state"])
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: not a checkpoint that can be resumed: {error}") from error
+
+
+def restore(tensors: Mapping[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Puts weights, optimizer and random states back."""
     model.load_state_dict(_below("model.", tensors))
     _restore_optimizer(optimizer, _below("optimizer.", tensors))
     torch.set_rng_state(tensors["random.cpu"])
     if "random.cuda" in tensors and torch.cuda.is_available():
         torch.cuda.set_rng_state(tensors["random.cuda"])
-    return state
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

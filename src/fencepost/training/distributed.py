@@ -34,6 +34,11 @@ class Team:
         dist.broadcast_object_list(box, src=0)
         return box[0]
 
+    def wait(self) -> None:
+        """Until every process has come here."""
+        if self.size > 1:
+            dist.barrier()
+
     def total(self, value: torch.Tensor) -> torch.Tensor:
         """The sum over all processes."""
         if self.size > 1:
@@ -58,6 +63,8 @@ def team(device: torch.device) -> Iterator[Team]:
     if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Team()
         return
+    if device.type == "cuda":
+        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team(dist.get_rank(), dist.get_world_size())

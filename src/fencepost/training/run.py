@@ -55,6 +55,7 @@ def train(
         if our_team.leads:
             _introduce(trainer, dev_trees, resumed=checkpoint)
         _run(trainer, out)
+        our_team.wait()  # for the leader's files
     return load(out, device=device)
 
 

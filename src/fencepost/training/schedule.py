@@ -16,7 +16,7 @@ class Schedule:
     """Changes at every check of the development set; its fields are what a checkpoint must remember."""
 
     best_f1: float = -1.0
-    checks_without_gain: int = 0
+    waiting_since: float = 0.0  # epoch of the best check, or of the last halving if that was later
     halvings: int = 0
     halvings_without_gain: int = 0
 
@@ -25,16 +25,15 @@ class Schedule:
         warmed = min(1.0, step / config.warmup_batches) if config.warmup_batches else 1.0
         return config.learning_rate * warmed * 0.5**self.halvings
 
-    def record(self, f1: float, step: int, config: TrainConfig) -> bool:
-        """Takes note of a check; tells whether it is the best so far."""
+    def record(self, f1: float, epoch: float, config: TrainConfig, *, warming: bool = False) -> bool:
+        """Takes note of a check after so many epochs; tells whether it is the best so far."""
         if f1 > self.best_f1:
-            self.best_f1 = f1
-            self.checks_without_gain = self.halvings_without_gain = 0
+            self.best_f1, self.waiting_since, self.halvings_without_gain = f1, epoch, 0
             return True
-        if step > config.warmup_batches:
-            self.checks_without_gain += 1
-        if self.checks_without_gain >= config.patience_epochs * config.checks_per_epoch:
-            self.checks_without_gain = 0
+        if warming:
+            self.waiting_since = epoch
+        elif epoch - self.waiting_since > config.patience_epochs:
+            self.waiting_since = epoch
             self.halvings += 1
             self.halvings_without_gain += 1
         return False

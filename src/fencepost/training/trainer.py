@@ -26,7 +26,7 @@ from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.training.card import model_card
-from fencepost.training.checkpoint import load_checkpoint, save_checkpoint, save_weights
+from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevScore, DevSet
 from fencepost.training.distributed import Team
@@ -64,12 +64,14 @@ class Trainer:
         team: Team | None = None,
     ) -> None:
         self.config, self.device, self.team = config, device, team or Team()
-        seed_everything(config, self.team.rank)
+        seed_everything(config)
         self.vocabularies = Vocabularies.of(train, config)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
         self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
+        if not self.team.leads:
+            torch.manual_seed(config.train.seed + self.team.rank)  # the same weights, but other dropout
         self.parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
         betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
@@ -145,9 +147,10 @@ class Trainer:
         trained = time.monotonic() - self._last_check
         sentences = steps * self.config.train.batch_size
         score = self.dev.score(self.backend) if self.team.leads else DevScore(0, 0, 0)
+        epoch = self.step_number / self.batches_an_epoch
         check = Check(
             step=self.step_number,
-            epoch=round(self.step_number / self.batches_an_epoch, 3),
+            epoch=round(epoch, 3),
             seconds=round(self.seconds, 3),
             loss=loss,
             precision=round(score.precision, 3),
@@ -156,7 +159,9 @@ class Trainer:
             learning_rate=self.schedule.rate(self.step_number, self.config.train),
             sentences_per_second=round(sentences / trained, 1),
         )
-        if self.schedule.record(self.team.agreed(score.f1), self.step_number, self.config.train):
+        train = self.config.train
+        warming = self.step_number <= train.warmup_batches
+        if self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming):
             self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
             self.best_check = check
         self._loss_sum.zero_()
@@ -200,13 +205,14 @@ class Trainer:
 
     def resume(self, out: Path) -> None:
         """Goes on from a checkpoint of the same configuration and data."""
-        state = load_checkpoint(out / CHECKPOINT, self.model, self.optimizer)
+        tensors, state = read_checkpoint(out / CHECKPOINT)
         for what, now in (("vocabularies", self.vocabularies.to_json()), ("config", config_to_toml(self.config))):
             if _comparable(state[what]) != _comparable(now):
                 raise TrainingError(
                     f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
                     hint="resume with the same configuration and data, or train into another folder",
                 )
+        restore(tensors, self.model, self.optimizer)
         self.step_number = state["step"]
         self.schedule = Schedule(**state["schedule"])
         self.best_check = None if state["best_check"] is None else Check(**state["best_check"])
@@ -215,8 +221,8 @@ class Trainer:
         self._last_check = time.monotonic() - state["seconds_since_check"]
 
 
-def seed_everything(config: Config, rank: int = 0) -> None:
-    torch.manual_seed(config.train.seed + 1000 * rank)
+def seed_everything(config: Config) -> None:
+    torch.manual_seed(config.train.seed)
     torch.use_deterministic_algorithms(config.train.deterministic)
     torch.backends.cudnn.benchmark = False
 

@@ -1,0 +1,63 @@
+"""The last states of a bidirectional LSTM over sequences of different lengths.
+
+torch's LSTM launches kernels step by step and keeps the host busy; on CUDA with Triton one launch takes all steps.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+if TYPE_CHECKING:
+    from fencepost.model.parser_model import Layout
+
+UNITS_OF_TENSOR_CORES = 16
+
+
+def last_states(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
+    """[h→ at the last row; h← at the first row] of each sequence: [R, d] -> [B, 2H]. The LSTM has a single layer."""
+    if _has_kernels(lstm, rows):
+        return last_states_in_one_launch(lstm, rows, layout)
+    _, (final, _) = lstm(layout.for_lstm(rows))  # [2, B, H]
+    return final.transpose(0, 1).flatten(1)
+
+
+def last_states_in_one_launch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
+    """``last_states`` by Triton's kernels, wherever the rows are."""
+    from_input = torch.cat([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse])  # [8H, d]
+    bias = torch.cat([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
+    gates = F.linear(rows, from_input, bias).unflatten(1, (2, -1))  # [R, 2, 4H]
+    weight = torch.stack([lstm.weight_hh_l0, lstm.weight_hh_l0_reverse]).to(gates.dtype)
+    starts = layout.lengths.cumsum(0) - layout.lengths
+    final: Tensor = _LastStates.apply(gates, weight, layout.longest_first, starts, layout.lengths)  # type: ignore[no-untyped-call]
+    return final
+
+
+class _LastStates(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, gates: Tensor, weight: Tensor, *sequences: Tensor) -> Tensor:
+        from fencepost.model import lstm_kernels
+
+        final, opened, hidden, cells = lstm_kernels.forward(gates, weight, *sequences)
+        ctx.save_for_backward(weight, opened, hidden, cells, *sequences)
+        return final
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, d_final: Tensor) -> tuple[Tensor | None, ...]:
+        from fencepost.model import lstm_kernels
+
+        weight, opened, hidden, cells, *sequences = ctx.saved_tensors
+        d_gates = lstm_kernels.backward(d_final.contiguous(), weight, opened, cells, *sequences)
+        d_weight = d_gates.permute(1, 2, 0) @ hidden.transpose(0, 1)  # [2, 4H, R] x [2, R, H]
+        return d_gates, d_weight, None, None, None
+
+
+def _has_kernels(lstm: nn.LSTM, rows: Tensor) -> bool:
+    suitable = rows.dtype != torch.float64 and lstm.hidden_size % UNITS_OF_TENSOR_CORES == 0
+    return rows.is_cuda and suitable and find_spec("triton") is not None

@@ -1,0 +1,286 @@
+"""Training runs of seconds: they learn, they stop, they go on exactly where they were."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import torch
+from tests.grammar import toy_trees
+from tests.samples import TREES, tiny_config
+
+from fencepost.backends.torch import TorchBackend
+from fencepost.config import Config, config_from_table, config_to_toml, load_config
+from fencepost.errors import TrainingError, UsageError
+from fencepost.evaluation.score import score
+from fencepost.training.dev import DevScore, DevSet
+from fencepost.training.run import train
+from fencepost.training.trainer import CHECKPOINT, Trainer
+from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Sentence, Treebank
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def small_without_dropout(**train_section: object) -> Config:
+    none = {"attention_dropout": 0.0, "relu_dropout": 0.0, "residual_dropout": 0.0}
+    sizes = {"layers": 2, "d_model": 128, "heads": 4, "d_k": 16, "d_v": 16, "d_ff": 128}
+    return config_from_table(
+        {
+            "char_lstm": {"size": 16, "dropout": 0.0, "input_dropout": 0.0},
+            "encoder": {**sizes, **none},
+            "scorer": {"hidden": 64},
+            "train": {"batch_size": 10, "warmup_batches": 20, "learning_rate": 0.004, **train_section},
+        }
+    )
+
+
+def test_fifty_trees_are_learned_by_heart() -> None:
+    trees = toy_trees(50)
+    trainer = Trainer(small_without_dropout(max_epochs=60), trees, trees, CPU)
+    for batch in trainer.batches():
+        trainer.step(batch)
+        if trainer.step_number % 25 == 0 and trainer.check().f1 >= 99.5:
+            break
+    assert trainer.schedule.best_f1 >= 99.5
+
+
+def test_a_small_model_trained_on_300_trees_parses_others(tmp_path: Path) -> None:
+    trees = toy_trees(400)
+    config = small_without_dropout(max_epochs=8, batch_size=20, checks_per_epoch=1)
+    parser = train(config, trees[:300], trees[300:350], tmp_path / "model")
+    test = trees[350:]
+    predicted = parser.parse([Sentence.of(tree) for tree in test])
+    assert score(test, predicted).f1 > 85
+
+
+def test_a_tree_crf_learns_too() -> None:
+    trees = toy_trees(60)
+    trainer = Trainer(small_without_dropout(max_epochs=30, loss="crf"), trees, trees, CPU)
+    for batch in trainer.batches():
+        trainer.step(batch)
+    assert trainer.check().f1 > 90
+
+
+def test_a_tag_head_learns_tags(tmp_path: Path) -> None:
+    trees = toy_trees(60)
+    config = load_config("small", ["train.max_epochs=20", "train.batch_size=6", "train.warmup_batches=10"])
+    parser = train(config, trees, trees, tmp_path / "model")
+    predicted = parser.parse([Sentence(Sentence.of(tree).words) for tree in trees])
+    assert score(trees, predicted, "none").tag_accuracy > 95
+
+
+@pytest.fixture
+def deterministic() -> Iterator[Config]:
+    yield tiny_config(deterministic=True, max_epochs=4)
+    torch.use_deterministic_algorithms(False)
+
+
+def advance(trainer: Trainer, steps: int) -> list[float]:
+    """Takes steps, and the loss and F1 of the checks that fall due."""
+    figures = []
+    for batch in islice(trainer.batches(), steps):
+        trainer.step(batch)
+        if trainer.check_is_due():
+            check = trainer.check()
+            figures += [check.loss, check.f1]
+    return figures
+
+
+@pytest.mark.parametrize("stop", [1, 4, 7])  # in the middle of an epoch of 3 batches, and at the ends of others
+def test_a_run_that_was_resumed_equals_one_that_was_not_interrupted(
+    stop: int, deterministic: Config, tmp_path: Path
+) -> None:
+    straight = Trainer(deterministic, TREES, TREES, CPU)
+    figures = advance(straight, 12)
+
+    first = Trainer(deterministic, TREES, TREES, CPU)
+    before = advance(first, stop)
+    first.save(tmp_path)
+    torch.manual_seed(999)
+    second = Trainer(deterministic, TREES, TREES, CPU)
+    second.resume(tmp_path)
+    assert before + advance(second, 12 - stop) == figures
+    for name, weight in straight.model.state_dict().items():
+        assert torch.equal(weight, second.model.state_dict()[name]), name
+    assert second.schedule == straight.schedule
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
+    def losses(seed: int) -> list[float]:
+        return advance(Trainer(tiny_config(seed=seed), TREES, TREES, CPU), 6)
+
+    assert losses(1) == losses(1) != losses(2)
+
+
+def test_pieces_of_a_batch_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gradients(budget: int) -> list[torch.Tensor]:
+        trainer = Trainer(small_without_dropout(batch_tokens=budget), TREES, TREES, CPU)
+        monkeypatch.setattr(trainer.optimizer, "zero_grad", lambda set_to_none: None)
+        trainer.step(list(range(len(TREES))))
+        return [weight.grad for weight in trainer.parameters if weight.grad is not None]
+
+    for whole, cut in zip(gradients(10_000), gradients(12), strict=True):
+        torch.testing.assert_close(whole, cut, atol=1e-5, rtol=1e-3)
+
+
+# The run as a user sees it
+
+
+def test_a_run_leaves_a_model_a_log_and_a_checkpoint(tmp_path: Path) -> None:
+    train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "model")
+    names = {path.name for path in (tmp_path / "model").iterdir()}
+    model = {"config.toml", "vocab.json", "model.safetensors", "README.md", "checksums"}
+    assert names == model | {"log.jsonl", "checkpoint.safetensors"}
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    first, second = log_of(tmp_path / "model")
+    assert (first["epoch"], second["epoch"]) == (1.0, 2.0)
+    keys = {"step", "epoch", "seconds", "loss", "precision", "recall", "f1", "learning_rate", "sentences_per_second"}
+    assert set(first) == keys
+
+
+def test_the_folder_holds_the_best_model_not_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = iter([DevScore(1, 2, 2), DevScore(2, 2, 2), DevScore(0, 2, 2)])
+    weights: list[torch.Tensor] = []
+
+    def fake(self: DevSet, backend: TorchBackend) -> DevScore:
+        weights.append(next(backend.model.parameters()).detach().clone())
+        return next(scores)
+
+    monkeypatch.setattr(DevSet, "score", fake)
+    parser = train(tiny_config(max_epochs=3), TREES, TREES, tmp_path / "model")
+    assert isinstance(parser._backend, TorchBackend)
+    assert torch.equal(next(parser._backend.model.parameters()), weights[1])
+    assert not torch.equal(weights[1], weights[2])
+
+
+def test_a_time_budget_ends_a_run_cleanly_with_a_model(tmp_path: Path) -> None:
+    parser = train(tiny_config(max_minutes=0.0), TREES, TREES, tmp_path / "model")
+    assert len(log_of(tmp_path / "model")) == 1
+    assert len(parser.parse([["A", "test"]])) == 1
+
+
+def test_a_second_run_does_not_overwrite_the_first_unless_it_resumes(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    with pytest.raises(UsageError, match="holds a training run"):
+        train(tiny_config(max_epochs=2), TREES, TREES, folder)
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert [check["epoch"] for check in log_of(folder)] == [1.0, 2.0]
+
+
+def test_resuming_with_other_data_or_another_configuration_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    with pytest.raises(TrainingError, match="another training set"):
+        train(tiny_config(max_epochs=2), toy_trees(10), TREES, folder, resume=True)
+    with pytest.raises(TrainingError, match="another config"):
+        train(tiny_config(max_epochs=2, learning_rate=0.5), TREES, TREES, folder, resume=True)
+
+
+def test_lines_logged_after_the_checkpoint_are_dropped_on_resuming(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    with (folder / "log.jsonl").open("a") as log:
+        log.write('{"step": 999, "epoch": 333.0}\n{"step": 1002, "ep')
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert [check["epoch"] for check in log_of(folder)] == [1.0, 2.0]
+
+
+def test_labels_of_development_trees_never_seen_in_training_are_counted_and_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    strange = Tree.from_string("(TOP (XYZ (NN a) (QQQ (NN b) (NN c))))")
+    train(tiny_config(max_epochs=1), TREES, [*TREES, strange], tmp_path / "model")
+    assert "2 development constituents have one of 2 labels never seen in training" in capsys.readouterr().err
+
+
+def test_a_loss_that_is_not_a_number_stops_the_run_with_advice(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError, match="the loss is") as caught:
+        train(tiny_config(learning_rate=1e30, max_epochs=9, warmup_batches=0), TREES, TREES, tmp_path / "model")
+    assert "train.learning_rate" in (caught.value.hint or "")
+
+
+def test_running_out_of_memory_names_the_field_to_lower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def burst(self: Trainer, batch: list[int]) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(Trainer, "step", burst)
+    with pytest.raises(TrainingError, match="out of memory at step 1") as caught:
+        train(tiny_config(), TREES, TREES, tmp_path / "model")
+    assert "train.batch_tokens" in (caught.value.hint or "")
+
+
+def test_training_on_nothing_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TrainingError):
+        train(tiny_config(), [], TREES, tmp_path / "model")
+
+
+def start_command(tmp_path: Path, *more: str) -> list[str]:
+    Treebank(TREES).save(tmp_path / "trees.txt")
+    (tmp_path / "tiny.toml").write_text(config_to_toml(tiny_config()))
+    trees = str(tmp_path / "trees.txt")
+    command = [sys.executable, "-m", "fencepost", "train", str(tmp_path / "tiny.toml"), "--train", trees]
+    return [*command, "--dev", trees, "--out", str(tmp_path / "model"), *more]
+
+
+def test_ctrl_c_keeps_what_was_done_and_the_run_can_go_on(tmp_path: Path) -> None:
+    log = tmp_path / "model" / "log.jsonl"
+    process = subprocess.Popen(start_command(tmp_path), stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not (log.exists() and log.read_text().count("\n") >= 3):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in messages
+    assert (tmp_path / "model" / CHECKPOINT).exists()
+    done = log_of(tmp_path / "model")[-1]["epoch"]
+    again = start_command(tmp_path, "--resume", "--set", f"train.max_epochs={int(done) + 2}")
+    subprocess.run(again, check=True, capture_output=True, timeout=60)
+    epochs = [check["epoch"] for check in log_of(tmp_path / "model")]
+    assert epochs == [float(number) for number in range(1, int(done) + 3)]
+
+
+def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    train(tiny_config_without_dropout(), TREES, TREES, alone)
+    Treebank(TREES).save(tmp_path / "trees.txt")
+    (tmp_path / "tiny.toml").write_text(config_to_toml(tiny_config_without_dropout()))
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    trees = str(tmp_path / "trees.txt")
+    command = ["-m", "fencepost", "train", str(tmp_path / "tiny.toml"), "--train", trees, "--dev", trees]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run(
+        [*torchrun, *command, "--out", str(tmp_path / "together")],
+        check=True,
+        capture_output=True,
+        timeout=120,
+        env=environment,
+    )
+    one, two = log_of(alone), log_of(tmp_path / "together")
+    assert len(one) == len(two) == 3
+    assert [check["loss"] for check in one] == pytest.approx([check["loss"] for check in two], rel=1e-3)
+
+
+def tiny_config_without_dropout() -> Config:
+    return small_without_dropout(max_epochs=3, batch_size=4, checks_per_epoch=1)
