@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from fencepost.errors import FencepostError as FencepostError
     from fencepost.evaluation.score import Score as Score
     from fencepost.evaluation.score import score as score
+    from fencepost.parser import Parser as Parser
+    from fencepost.parser import load as load
+    from fencepost.training.run import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
     from fencepost.trees.treebank import Treebank as Treebank
@@ -19,6 +22,9 @@ __version__: Final = "0.1.0"
 _HOMES: Final = {
     "Config": "fencepost.config",
     "FencepostError": "fencepost.errors",
+    "Parser": "fencepost.parser",
+    "load": "fencepost.parser",
+    "train": "fencepost.training.run",
     "Score": "fencepost.evaluation.score",
     "Sentence": "fencepost.trees.treebank",
     "Tree": "fencepost.trees.tree",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -16,7 +15,7 @@ from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.spans import nest
-from fencepost.trees.tree import Leaf, Tree, unchecked_leaf, unescape
+from fencepost.trees.tree import Leaf, Tree, check_tags, real_words, unchecked_leaf
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
 CHUNK: Final = 4096  # sentences sorted by length together; what is in memory at once
-_BLANK = re.compile(r"\s", re.ASCII)
 
 
 def load(model: str | Path = DEFAULT_MODEL, *, device: str = "cpu") -> Parser:
@@ -111,12 +109,14 @@ class Parser:
             raise InputError(
                 f"sentence {number} is a string, not a list of words", hint='parse([["Words", "like", "these"]])'
             )
-        sentence = given if isinstance(given, Sentence) else Sentence(tuple(map(unescape, given)))
-        if not sentence.words:
+        words, tags = (given.words, given.tags) if isinstance(given, Sentence) else (given, None)
+        if not words:
             raise InputError(f"sentence {number} has no words")
-        for place, word in enumerate(sentence.words, 1):
-            if not word or _BLANK.search(word):
-                raise InputError(f"sentence {number}, word {place}: {word!r} is empty or has blanks in it")
+        try:
+            sentence = Sentence(real_words(words), tags)
+            check_tags(tags or ())
+        except InputError as error:
+            raise InputError(f"sentence {number}: {error.message}") from None
         if self._indexer.reads_tags and sentence.tags is None:
             raise InputError(
                 f"sentence {number} has no tags, and this model reads tags",

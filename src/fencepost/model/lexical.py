@@ -17,6 +17,7 @@ from fencepost.errors import UsageError
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.recurrence import last_states
 
 if TYPE_CHECKING:
     from fencepost.model.parser_model import Layout, TorchBatch
@@ -80,8 +81,7 @@ class CharLSTM(nn.Module):
     def forward(self, batch: TorchBatch) -> Tensor:
         letters, layout = _letters(batch)
         vectors = self.input_dropout(self.embedding(letters))
-        _, (final, _) = self.lstm(layout.for_lstm(vectors))  # [2, U, d_content / 2]
-        return _of_tokens(final.transpose(0, 1).flatten(1), batch, self.dropout)
+        return _of_tokens(last_states(self.lstm, vectors, layout), batch, self.dropout)
 
 
 class CharConcat(nn.Module):

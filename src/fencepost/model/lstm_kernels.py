@@ -16,8 +16,10 @@ import triton.language as tl
 from torch import Tensor
 
 BLOCK = 16  # sequences of a program: the fewest rows that tensor cores take, so that the most programs run at once
-HALF_TILE = {"units": 64, "keys": 64, "num_warps": 8, "num_stages": 3}
-FULL_TILE = {"units": 64, "keys": 16, "num_warps": 8, "num_stages": 2}
+FORWARD_UNITS = 64  # of each of four gates
+BACKWARD_UNITS = 128
+EXACT = "ieee"  # how fp32 is multiplied where torch is told to be exact
+KEYS = {"half": 64, "tf32": 32, "tf32x3": 32, "ieee": 16}  # plain fp32 holds its tiles in registers
 
 
 def forward(
@@ -32,7 +34,17 @@ def forward(
     opened = torch.empty_like(gates)
     final = gates.new_empty(len(lengths), 2 * weight.shape[2])
     _forward[_grid(lengths)](
-        gates, weight, opened, hidden, cells, final, order, starts, lengths, len(lengths), **_tile(weight)
+        gates,
+        weight,
+        opened,
+        hidden,
+        cells,
+        final,
+        order,
+        starts,
+        lengths,
+        len(lengths),
+        **_tile(weight, FORWARD_UNITS),
     )
     return final, opened, hidden, cells
 
@@ -44,7 +56,17 @@ def backward(
     d_gates = torch.empty_like(opened)
     d_cells = torch.empty_like(d_final, dtype=torch.float32)
     _backward[_grid(lengths)](
-        d_final, weight, opened, cells, d_gates, d_cells, order, starts, lengths, len(lengths), **_tile(weight)
+        d_final,
+        weight,
+        opened,
+        cells,
+        d_gates,
+        d_cells,
+        order,
+        starts,
+        lengths,
+        len(lengths),
+        **_tile(weight, BACKWARD_UNITS),
     )
     return d_gates
 
@@ -53,19 +75,12 @@ def _grid(lengths: Tensor) -> tuple[int, int]:
     return triton.cdiv(len(lengths), BLOCK), 2
 
 
-def _tile(weight: Tensor) -> dict[str, int | str]:
+def _tile(weight: Tensor, units: int) -> dict[str, int | str]:
     size = weight.shape[2]
-    tile = FULL_TILE if weight.dtype == torch.float32 else HALF_TILE
-    exact = torch.get_float32_matmul_precision() == "highest"
-    return {
-        "SIZE": size,
-        "UNITS": math.gcd(size, tile["units"]),
-        "KEYS": math.gcd(size, tile["keys"]),
-        "PRECISION": "ieee" if exact else "tf32",
-        "BLOCK": BLOCK,
-        "num_warps": tile["num_warps"],
-        "num_stages": tile["num_stages"],
-    }
+    precision = EXACT if torch.get_float32_matmul_precision() == "highest" else "tf32"
+    keys = KEYS[precision if weight.dtype == torch.float32 else "half"]
+    tile = {"SIZE": size, "UNITS": math.gcd(size, units), "KEYS": math.gcd(size, keys), "BLOCK": BLOCK}
+    return {**tile, "PRECISION": precision, "num_warps": 8, "num_stages": 3}
 
 
 @triton.jit

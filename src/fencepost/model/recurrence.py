@@ -23,16 +23,15 @@ def last_states(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
     """[h→ at the last row; h← at the first row] of each sequence: [R, d] -> [B, 2H]. The LSTM has a single layer."""
     if _has_kernels(lstm, rows):
         return last_states_in_one_launch(lstm, rows, layout)
-    _, (final, _) = lstm(layout.for_lstm(rows))  # [2, B, H]
+    final: Tensor = lstm(layout.for_lstm(rows))[1][0]  # [2, B, H]
     return final.transpose(0, 1).flatten(1)
 
 
 def last_states_in_one_launch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
     """``last_states`` by Triton's kernels, wherever the rows are."""
-    from_input = torch.cat([lstm.weight_ih_l0, lstm.weight_ih_l0_reverse])  # [8H, d]
-    bias = torch.cat([lstm.bias_ih_l0 + lstm.bias_hh_l0, lstm.bias_ih_l0_reverse + lstm.bias_hh_l0_reverse])
-    gates = F.linear(rows, from_input, bias).unflatten(1, (2, -1))  # [R, 2, 4H]
-    weight = torch.stack([lstm.weight_hh_l0, lstm.weight_hh_l0_reverse]).to(gates.dtype)
+    from_input, from_state, input_bias, state_bias = (torch.cat(both) for both in zip(*lstm.all_weights, strict=True))
+    gates = F.linear(rows, from_input, input_bias + state_bias).view(len(rows), 2, -1)  # [R, 2, 4H]
+    weight = from_state.view(2, -1, lstm.hidden_size).to(gates.dtype)  # [2, 4H, H]
     starts = layout.lengths.cumsum(0) - layout.lengths
     final: Tensor = _LastStates.apply(gates, weight, layout.longest_first, starts, layout.lengths)  # type: ignore[no-untyped-call]
     return final
@@ -48,7 +47,7 @@ class _LastStates(torch.autograd.Function):
         return final
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, d_final: Tensor) -> tuple[Tensor | None, ...]:
         from fencepost.model import lstm_kernels
 

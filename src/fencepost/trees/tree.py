@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from fencepost.errors import EmptyNodeError, TreeError
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 BRACKET_ESCAPES: Final = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"}
 _ESCAPED = re.compile("|".join(BRACKET_ESCAPES))
+_BRACKETS = re.compile(r"[(){}]|" + _ESCAPED.pattern)
 NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")  # what no UTF-8 text file can hold, or should
 _NO_SYMBOL = re.compile("[\\s()\0\ud800-\udfff]")
 _NO_WORD = re.compile("[\\s\0\ud800-\udfff]", re.ASCII)
@@ -181,6 +182,24 @@ def unchecked_leaf(tag: str, word: str) -> Leaf:
     _set_tag(leaf, tag)
     _set_word(leaf, word)
     return leaf
+
+
+def real_words(words: Sequence[str]) -> tuple[str, ...]:
+    """Words as leaves hold them, for many words at once; the error names the first that no leaf can hold."""
+    text = "".join(words)
+    if _NO_WORD.search(text) or not all(words):
+        place, word = next((p, w) for p, w in enumerate(words, 1) if not w or _NO_WORD.search(w))
+        raise TreeError(f"word {place}, {word!r}, is empty or has blanks in it")
+    if "-" in text and _BRACKETS.search(text):
+        return tuple(unescape(escape(word)) for word in words)
+    return tuple(words)
+
+
+def check_tags(tags: Sequence[str]) -> None:
+    """Tags that leaves can hold; the error names the first that isn't."""
+    if _NO_SYMBOL.search("".join(tags)) or not all(tags):
+        place, tag = next((p, t) for p, t in enumerate(tags, 1) if not t or _NO_SYMBOL.search(t))
+        raise TreeError(f"tag {place}, {tag!r}, is empty or has blanks or brackets in it")
 
 
 def unescape(word: str) -> str:
