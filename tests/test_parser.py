@@ -32,6 +32,7 @@ def parser(folder: Path) -> Parser:
     return load(folder)
 
 
+WORDS = st.text(st.characters(exclude_categories=["Zs", "Zl", "Zp", "Cc", "Cs"]), min_size=1)
 SENTENCES = [tree.words() for tree in toy_trees(60, seed=5)]
 
 

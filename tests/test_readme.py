@@ -1,0 +1,37 @@
+"""What the README promises must be what is run."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from fencepost.cli.main import build_parser
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    command = next(line for line in README.splitlines() if "-m pytest" in line)
+    assert command in (ROOT / ".ci" / "run").read_text().splitlines()
+
+
+def commands(text: str) -> list[str]:
+    joined = text.replace("\\\n", " ")
+    return [line.split("#")[0].strip() for line in joined.splitlines() if line.startswith("fencepost ")]
+
+
+@pytest.mark.parametrize("command", commands(README))
+def test_every_command_in_the_readme_is_understood(command: str) -> None:
+    arguments = command.split()[1:]
+    assert build_parser().parse_args(arguments).run
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
