@@ -64,6 +64,12 @@ def test_char_lstm_equals_an_lstm_run_over_each_word_alone() -> None:
         torch.testing.assert_close(vector, expected)
 
 
+def test_char_lstm_saves_the_weights_of_an_embedding_and_of_an_lstm_of_torch() -> None:
+    module = CharLSTM(32, 6, 32, 0.0, NO_DROPOUT)
+    expected = [f"lstm.{name}" for name in torch.nn.LSTM(6, 16, bidirectional=True).state_dict()]
+    assert list(module.state_dict()) == ["embedding.weight", *expected]
+
+
 @pytest.mark.parametrize(
     ("word", "letters"),
     [

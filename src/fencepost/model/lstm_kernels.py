@@ -6,8 +6,6 @@ steps. The gates, in torch's order: i = σ(..), f = σ(..), g = tanh(..), o = σ
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
-from __future__ import annotations
-
 import math
 
 import torch
@@ -20,6 +18,7 @@ FORWARD_UNITS = 64  # of each of four gates
 BACKWARD_UNITS = 128
 EXACT = "ieee"  # how fp32 is multiplied where torch is told to be exact
 KEYS = {"half": 64, "tf32": 32, "tf32x3": 32, "ieee": 16}  # plain fp32 holds its tiles in registers
+VARYING = ["order", "starts", "lengths", "count"]  # differ in alignment by batch: no reason to compile anew
 
 
 def forward(
@@ -54,7 +53,7 @@ def backward(
 ) -> Tensor:
     """The gradient of the gates [R, 2, 4H], from that of the last states [B, 2H]."""
     d_gates = torch.empty_like(opened)
-    d_cells = torch.empty_like(d_final, dtype=torch.float32)
+    d_cells = torch.empty_like(cells)
     _backward[_grid(lengths)](
         d_final,
         weight,
@@ -98,7 +97,7 @@ def _sequences(order, starts, lengths, count, BLOCK: tl.constexpr):
     return sequence.to(tl.int64), length, tl.where(tl.program_id(1) == 0, start, start + length - 1)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=VARYING)
 def _forward(
     gates, weight, opened, hidden, cells, final, order, starts, lengths, count,
     SIZE: tl.constexpr, UNITS: tl.constexpr, KEYS: tl.constexpr, PRECISION: tl.constexpr, BLOCK: tl.constexpr,
@@ -142,7 +141,7 @@ def _forward(
             tl.store(final + ((sequence * 2 + direction) * SIZE)[:, None] + unit, h, mask=last)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=VARYING)
 def _backward(
     d_final, weight, opened, cells, d_gates, d_cells, order, starts, lengths, count,
     SIZE: tl.constexpr, UNITS: tl.constexpr, KEYS: tl.constexpr, PRECISION: tl.constexpr, BLOCK: tl.constexpr,
@@ -162,6 +161,7 @@ def _backward(
         for low in range(0, SIZE, UNITS):
             unit = low + tl.arange(0, UNITS)[None, :]
             place = ((sequence * 2 + direction) * SIZE)[:, None] + unit
+            state = row[:, None] + unit
             d_h = tl.load(d_final + place, mask=last, other=0.0).to(tl.float32)
             for low_key in range(0, 4 * SIZE, KEYS):
                 key = low_key + tl.arange(0, KEYS)
@@ -173,11 +173,12 @@ def _backward(
             f = tl.load(opened + gate + SIZE, mask=here, other=0.0).to(tl.float32)
             g = tl.load(opened + gate + 2 * SIZE, mask=here, other=0.0).to(tl.float32)
             o = tl.load(opened + gate + 3 * SIZE, mask=here, other=0.0).to(tl.float32)
-            c_before = tl.load(cells + row[:, None] + unit, mask=here, other=0.0)
+            c_before = tl.load(cells + state, mask=here, other=0.0)
             tanh_c = _tanh(f * c_before + i * g)
 
-            d_c = tl.load(d_cells + place, mask=here & ~last, other=0.0) + d_h * o * (1 - tanh_c * tanh_c)
-            tl.store(d_cells + place, d_c * f, mask=here)
+            d_c = tl.load(d_cells + state + step * 2 * SIZE, mask=here & ~last, other=0.0)
+            d_c += d_h * o * (1 - tanh_c * tanh_c)
+            tl.store(d_cells + state, d_c * f, mask=here)
             tl.store(d_gates + gate, d_c * g * i * (1 - i), mask=here)
             tl.store(d_gates + gate + SIZE, d_c * c_before * f * (1 - f), mask=here)
             tl.store(d_gates + gate + 2 * SIZE, d_c * i * (1 - g * g), mask=here)
