@@ -32,19 +32,9 @@ def forward(
     cells = torch.zeros_like(hidden, dtype=torch.float32)
     opened = torch.empty_like(gates)
     final = gates.new_empty(len(lengths), 2 * weight.shape[2])
-    _forward[_grid(lengths)](
-        gates,
-        weight,
-        opened,
-        hidden,
-        cells,
-        final,
-        order,
-        starts,
-        lengths,
-        len(lengths),
-        **_tile(weight, FORWARD_UNITS),
-    )
+    tile = _tile(weight, FORWARD_UNITS)
+    sequences = (order, starts, lengths, len(lengths))
+    _forward[_grid(lengths)](gates, weight, opened, hidden, cells, final, *sequences, **tile)
     return final, opened, hidden, cells
 
 
@@ -54,19 +44,9 @@ def backward(
     """The gradient of the gates [R, 2, 4H], from that of the last states [B, 2H]."""
     d_gates = torch.empty_like(opened)
     d_cells = torch.empty_like(cells)
-    _backward[_grid(lengths)](
-        d_final,
-        weight,
-        opened,
-        cells,
-        d_gates,
-        d_cells,
-        order,
-        starts,
-        lengths,
-        len(lengths),
-        **_tile(weight, BACKWARD_UNITS),
-    )
+    tile = _tile(weight, BACKWARD_UNITS)
+    sequences = (order, starts, lengths, len(lengths))
+    _backward[_grid(lengths)](d_final, weight, opened, cells, d_gates, d_cells, *sequences, **tile)
     return d_gates
 
 
