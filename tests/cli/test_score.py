@@ -69,12 +69,17 @@ def test_errors_are_reported_on_stderr_with_exit_code_0(command: Command, capsys
     assert command(f"{GOLD}\n{GOLD}\n", f"{GOLD}\n(S (N dog))\n") == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "2 : Length unmatch (3|1)"
-    assert lines[1].startswith("warning: 1 of 2 sentences are left out of the totals (1 errors, 0 without a parse)")
+    assert lines[1].startswith("warning: 1 of 2 sentences are left out of the totals (1 errors, 0 skipped)")
 
 
 def test_tags_that_delete_other_words_are_pointed_out(command: Command, capsys: Output) -> None:
     command(GOLD, PREDICTED.replace("(. .)", "(N .)"))
     assert "hint: in 1 of them the words agree" in capsys.readouterr().err
+
+
+def test_a_missing_parse_is_reported_with_its_number(command: Command, capsys: Output) -> None:
+    command(f"{GOLD}\n{GOLD}\n", f"{GOLD}\n\n")
+    assert capsys.readouterr().err.splitlines()[0] == "2 : Nothing predicted"
 
 
 def test_many_errors_are_not_all_listed(command: Command, capsys: Output) -> None:

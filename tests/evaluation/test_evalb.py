@@ -47,6 +47,16 @@ def test_a_deleted_phrase_label_drops_only_its_bracket() -> None:
     assert totals(compare("(TOP (S (N a)))", "(S (N a))", "collins")) == (1, 1, 1)
 
 
+def test_a_phrase_label_equal_to_a_deleted_one_is_deleted_but_a_tag_is_not() -> None:
+    params = ScoreParams(deleted=frozenset({"PRT"}), equal_labels={"PRT": "ADVP|PRT", "ADVP": "ADVP|PRT"})
+    comparison = compare("(S (ADVP (ADVP a)) (N b))", "(S (ADVP a) (N b))", params)
+    assert (totals(comparison), comparison.words) == ((1, 1, 1), 2)
+
+
+def test_a_deleted_phrase_label_is_deleted_with_its_function() -> None:
+    assert totals(compare("(TOP-1 (S (N a)))", "(S (N a))", "collins")) == (1, 1, 1)
+
+
 def test_a_phrase_without_words_left_is_gone() -> None:
     comparison = compare("(S (NP (NP (-NONE- *))) (VP (V b)))", "(S (VP (V b)))", "collins")
     assert totals(comparison) == (2, 2, 2)
@@ -96,8 +106,15 @@ def test_a_missing_parse_is_skipped_and_its_gold_brackets_are_known() -> None:
     assert (comparison.status, comparison.length, totals(comparison)) == (Status.SKIPPED, 2, (0, 1, 0))
 
 
-def test_a_missing_gold_tree_is_skipped() -> None:
-    assert compare(None, "(S (N a))").status is Status.SKIPPED
+def test_a_missing_gold_tree_is_an_error_unless_the_predicted_one_is_missing_too() -> None:
+    assert compare(None, "(S (N a))").problem == "Length unmatch (0|1)"
+    assert compare(None, None).status is Status.SKIPPED
+
+
+def test_a_sentence_is_skipped_if_no_predicted_word_is_left() -> None:
+    assert compare("(S (. .))", "(S (. .))", "collins").status is Status.SKIPPED
+    assert compare("(S (N a))", "(S (, a))", "collins").status is Status.SKIPPED
+    assert compare("(S (. .))", "(S (N .))", "collins").problem == "Length unmatch (0|1)"
 
 
 def test_other_words_are_an_error_that_names_them() -> None:
@@ -143,9 +160,19 @@ def test_quotes_are_put_back_beside_traces() -> None:
     assert compare(gold, predicted, WITH_QUOTES).words == 2
 
 
-def test_two_misquotes_that_leave_the_length_alone_are_put_back() -> None:
+def test_quotes_are_put_back_although_one_side_lacks_a_deleted_comma() -> None:
+    assert compare("(S (`` ') (N a) (, ,))", "(S (POS ') (N a))", WITH_QUOTES).words == 2
+
+
+def test_nothing_is_put_back_where_as_many_words_are_left_on_both_sides() -> None:
     gold, predicted = "(S (`` ') (N a) (POS '))", "(S (POS ') (N a) ('' '))"
-    assert compare(gold, predicted, WITH_QUOTES).words == 3
+    assert compare(gold, predicted, WITH_QUOTES).problem == "Words unmatch (a|')"
+
+
+@pytest.mark.parametrize("word", ["'", '"', "/", "''", "cat"])
+def test_only_what_can_be_a_quotation_mark_is_put_back(word: str) -> None:
+    comparison = compare(f"(S (N a) ('' {word}))", f"(S (N a) (NN {word}))", WITH_QUOTES)
+    assert (comparison.status is Status.VALID) == (word in ("'", '"', "/"))
 
 
 @pytest.mark.parametrize("tags", [(",", "NN"), ("''", "JJ"), ("NN", ",")])

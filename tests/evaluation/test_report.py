@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from fencepost.evaluation import report
-from fencepost.evaluation.score import compare, score
+from fencepost.evaluation.score import Score, compare, score
 
 GOLD = "(S (A (P this)) (B (Q is) (A (R a) (T test))))"
 
@@ -27,6 +27,16 @@ def test_problems_name_their_sentence() -> None:
 
 def test_the_summary_can_be_searched_as_evalbs() -> None:
     assert "Bracketing FMeasure       = 100.00\n" in report.summary(score([GOLD], [GOLD]))
+
+
+def test_f_measure_is_rounded_as_evalb_rounds_it() -> None:
+    counts = Score(sentences=1, matched=19, gold=21, predicted=43)
+    assert counts.f1 == 59.375
+    assert "Bracketing FMeasure       =  59.37\n" in report.summary(counts)
+
+
+def test_sentences_without_a_prediction_are_numbered() -> None:
+    assert report.skipped(compare([GOLD, GOLD], [GOLD, None])) == [2]
 
 
 def test_f_measure_of_nothing_right_is_not_a_number_as_in_evalb() -> None:

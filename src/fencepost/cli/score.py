@@ -101,15 +101,15 @@ def print_text(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[
 
 def warn(score: Score, comparisons: Sequence[Comparison]) -> None:
     """Says on stderr which sentences could not be compared, and what would help."""
-    from fencepost.evaluation.report import problems
+    from fencepost.evaluation.report import problems, skipped
 
-    lines = problems(comparisons)
+    lines = [*problems(comparisons), *(f"{number} : Nothing predicted" for number in skipped(comparisons))]
     if len(lines) > _PROBLEMS_SHOWN:
         lines[_PROBLEMS_SHOWN:] = [f"… and {len(lines) - _PROBLEMS_SHOWN} more"]
     if score.sentences > score.valid:
         lines.append(
             f"warning: {score.sentences - score.valid} of {score.sentences} sentences are left out of the totals "
-            f"({score.errors} errors, {score.skipped} without a parse); F1 with them as missed: "
+            f"({score.errors} errors, {score.skipped} skipped); F1 with them as missed: "
             f"{score.f1_with_errors:.2f}"
         )
     if score.tag_errors:

@@ -15,6 +15,7 @@ from fencepost.evaluation.params import ScoreParams
 from fencepost.trees.tree import Leaf, Node, Tree, escape
 
 Bracket: TypeAlias = tuple[str, int, int]  # label, start, end
+QUOTES = ("'", '"', "/")  # the words that evalb takes for quotation marks
 ANY_LABEL = "any"  # the one label there is when brackets are compared without labels
 
 
@@ -23,7 +24,7 @@ class Status(IntEnum):
 
     VALID = 0
     ERROR = 1  # the two trees are not over the same words
-    SKIPPED = 2  # there is no tree
+    SKIPPED = 2  # nothing is predicted: there is no tree, or no word is left of it
 
 
 class Comparison(NamedTuple):
@@ -49,13 +50,13 @@ class Comparer:
         self._labels = LabelNames(params)
 
     def compare(self, gold_tree: Tree | None, predicted_tree: Tree | None) -> Comparison:
-        if gold_tree is None or predicted_tree is None:
-            return self._left_out(Status.SKIPPED, None if gold_tree is None else self._outline(gold_tree))
         gold, predicted = self._outline(gold_tree), self._outline(predicted_tree)
+        if not any(predicted.kept):
+            return self._left_out(Status.SKIPPED, gold)
         words = correct_tags = sum(gold.kept)
         if gold.leaves != predicted.leaves:
             problem = self._mismatch(gold, predicted)
-            if problem and self._repair(gold, predicted):
+            if sum(gold.kept) != sum(predicted.kept) and self._repair(gold, predicted):
                 problem = self._mismatch(gold, predicted)
             if problem:
                 return self._left_out(Status.ERROR, gold, problem, self._same_text(gold, predicted))
@@ -73,18 +74,15 @@ class Comparer:
             correct_tags,
         )
 
-    def _left_out(
-        self, status: Status, gold: _Outline | None, problem: str = "", tags_disagree: bool = False
-    ) -> Comparison:
-        length = self._length(gold) if gold else 0
-        brackets = Counter(gold.brackets()) if gold else Counter[Bracket]()
+    def _left_out(self, status: Status, gold: _Outline, problem: str = "", tags_disagree: bool = False) -> Comparison:
+        length, brackets = self._length(gold), Counter(gold.brackets())
         return Comparison(status, length, brackets, Counter(), Counter(), problem=problem, tags_disagree=tags_disagree)
 
-    def _outline(self, tree: Tree) -> _Outline:
+    def _outline(self, tree: Tree | None) -> _Outline:
         leaves: list[Leaf] = []
         phrases: list[Bracket] = []
         labels = self._labels
-        stack: list[Node | tuple[str, int]] = [tree]  # a label with its start ends a phrase
+        stack: list[Node | tuple[str, int]] = [] if tree is None else [tree]  # a label with its start ends a phrase
         while stack:
             node = stack.pop()
             if type(node) is Leaf:
@@ -101,12 +99,11 @@ class Comparer:
         return _Outline(leaves, phrases, [leaf.tag not in deleted for leaf in leaves])
 
     def _length(self, outline: _Outline) -> int:
-        return len(self._text_positions(outline))
+        return len(self._text(outline))
 
-    def _text_positions(self, outline: _Outline) -> list[int]:
-        """Where the words of the text are, as opposed to traces."""
-        unreal = self._params.deleted_for_length
-        return [position for position, leaf in enumerate(outline.leaves) if leaf.tag not in unreal]
+    def _text(self, outline: _Outline) -> list[Leaf]:
+        """The words of the text, as opposed to traces."""
+        return [leaf for leaf in outline.leaves if leaf.tag not in self._params.deleted_for_length]
 
     def _mismatch(self, gold: _Outline, predicted: _Outline) -> str:
         gold_left, predicted_left = gold.leaves_left(), predicted.leaves_left()
@@ -118,25 +115,30 @@ class Comparer:
         return ""
 
     def _repair(self, gold: _Outline, predicted: _Outline) -> bool:
-        """Puts back words that one side deleted, if both their tags are such as quotation marks get by mistake."""
-        gold_text, predicted_text = self._text_positions(gold), self._text_positions(predicted)
-        if len(gold_text) != len(predicted_text):
+        """Puts back quotation marks that one side deleted and the other, with another such tag, did not."""
+        here, there = self._kept_or_quotes(gold), self._kept_or_quotes(predicted)
+        if len(here) != len(there):
             return False
-        quotes = self._params.quotes
         restored = [
-            (here, there)
-            for here, there in zip(gold_text, predicted_text, strict=True)
-            if gold.kept[here] != predicted.kept[there]
-            and gold.leaves[here].tag in quotes
-            and predicted.leaves[there].tag in quotes
+            (mine, theirs)
+            for mine, theirs in zip(here, there, strict=True)
+            if gold.kept[mine] != predicted.kept[theirs]
+            and self._is_quote(gold.leaves[mine])
+            and self._is_quote(predicted.leaves[theirs])
         ]
-        for here, there in restored:
-            gold.kept[here] = predicted.kept[there] = True
+        for mine, theirs in restored:
+            gold.kept[mine] = predicted.kept[theirs] = True
         return bool(restored)
 
+    def _kept_or_quotes(self, outline: _Outline) -> list[int]:
+        leaves = zip(outline.leaves, outline.kept, strict=True)
+        return [position for position, (leaf, kept) in enumerate(leaves) if kept or self._is_quote(leaf)]
+
+    def _is_quote(self, leaf: Leaf) -> bool:
+        return leaf.tag in self._params.quotes and leaf.word in QUOTES
+
     def _same_text(self, gold: _Outline, predicted: _Outline) -> bool:
-        here = [gold.leaves[position] for position in self._text_positions(gold)]
-        there = [predicted.leaves[position] for position in self._text_positions(predicted)]
+        here, there = self._text(gold), self._text(predicted)
         return len(here) == len(there) and all(map(self._same_word, here, there))
 
     def _same_word(self, here: Leaf, there: Leaf) -> bool:
@@ -170,15 +172,17 @@ class LabelNames(dict[str, str | None]):
 
     def __init__(self, params: ScoreParams) -> None:
         self._params = params
+        self._deleted = {params.equal_labels.get(label, label) for label in params.deleted}
 
     def __missing__(self, label: str) -> str | None:
         self[label] = name = self._name(strip_functions(label))
         return name
 
     def _name(self, label: str) -> str | None:
-        if label in self._params.deleted:
+        name = self._params.equal_labels.get(label, label)
+        if name in self._deleted:
             return None
-        return self._params.equal_labels.get(label, label) if self._params.labeled else ANY_LABEL
+        return name if self._params.labeled else ANY_LABEL
 
 
 def strip_functions(label: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from fencepost.evaluation.evalb import Comparison
+from fencepost.evaluation.evalb import Comparison, Status
 from fencepost.evaluation.score import Counts, Score
 
 _RULE: Final = "=" * 76
@@ -19,6 +19,11 @@ _HEADER: Final = (
 def problems(comparisons: Iterable[Comparison]) -> list[str]:
     """What is wrong with the sentences that are errors: ``12 : Words unmatch (is|was)``."""
     return [f"{number} : {each.problem}" for number, each in enumerate(comparisons, 1) if each.problem]
+
+
+def skipped(comparisons: Iterable[Comparison]) -> list[int]:
+    """The numbers of the sentences for which nothing is predicted."""
+    return [number for number, each in enumerate(comparisons, 1) if each.status is Status.SKIPPED]
 
 
 def per_sentence(comparisons: Sequence[Comparison]) -> str:
@@ -37,7 +42,7 @@ def _row(number: int, comparison: Comparison) -> str:
 
 
 def _totals(counts: Counts) -> str:
-    tags = f" {counts.words:6d} {counts.correct_tags:5d}   {counts.tag_accuracy:6.2f}"
+    tags = f"  {counts.words:5d} {counts.correct_tags:5d}   {counts.tag_accuracy:6.2f}"
     if not counts.gold or not counts.predicted:
         return tags
     return (
@@ -75,8 +80,10 @@ def _block(counts: Counts) -> str:
 
 
 def _f_measure(counts: Counts) -> str:
-    # evalb divides by precision + recall.
-    return f"{counts.f1:6.2f}" if counts.matched else "  -nan"
+    # As evalb computes it: exact arithmetic would differ in the last digit once in a while.
+    if not counts.matched:
+        return "  -nan"
+    return f"{2 * counts.precision * counts.recall / (counts.precision + counts.recall):6.2f}"
 
 
 def _left_out(score: Score) -> str:

@@ -24,7 +24,7 @@ class Counts:
     sentences: int = 0
     errors: int = 0  # sentences whose two trees are not over the same words
     tag_errors: int = 0  # those errors that only tags are to blame for
-    skipped: int = 0  # sentences without a parse
+    skipped: int = 0  # sentences for which nothing is predicted
     matched: int = 0
     gold: int = 0
     predicted: int = 0
