@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from threading import RLock
 from typing import Final, Literal
 
 import numpy as np
@@ -21,12 +22,16 @@ from fencepost.errors import UsageError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
-from fencepost.model.decode import best_labels, decode
-from fencepost.model.parser_model import ModelOutput, ParserModel, TorchBatch
+from fencepost.model.decode import decode, label_roots_, root_cells
+from fencepost.model.parser_model import ParserModel, TorchBatch
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.precision import lower
 
 CPU_BATCH_TOKENS: Final = 2_000
 CUDA_BATCH_TOKENS: Final = 40_000
+CPU_CELLS: Final = 4_096  # spans scored at once: what they need stays in the processor's cache
+CUDA_CELLS: Final = 1 << 20
+_CUDA_SETTINGS: Final = RLock()
 Precision = Literal["fp32", "tf32", "bf16"]
 
 
@@ -55,20 +60,21 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
 @contextmanager
 def at_precision(precision: Precision, device: torch.device) -> Iterator[None]:
     """Matrix products as the precision says; sums that need it stay in fp32 inside the model."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest" if precision == "fp32" else "high")
-    try:
-        with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"), _attention_kernels(device):
+    with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
+        if device.type != "cuda":
             yield
-    finally:
-        torch.set_float32_matmul_precision(before)
-
-
-def _attention_kernels(device: torch.device) -> AbstractContextManager[None]:
-    """Without cuDNN's, which plans anew for every shape, and here every batch has its own."""
-    if device.type != "cuda":
-        return nullcontext()
-    return sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH])
+            return
+        # These settings belong to the whole process: two threads that each put back what they found would leave
+        # the first one's choice behind. The host only launches work here, so that waiting for a turn costs nothing.
+        with _CUDA_SETTINGS:
+            before = torch.get_float32_matmul_precision()
+            torch.set_float32_matmul_precision("highest" if precision == "fp32" else "high")
+            try:
+                # Without cuDNN's attention, which plans anew for every shape, and here every batch has its own.
+                with sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
+                    yield
+            finally:
+                torch.set_float32_matmul_precision(before)
 
 
 class TorchBackend:
@@ -85,6 +91,8 @@ class TorchBackend:
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
         model = build_model(folder.config, vocab_sizes(folder.vocabularies))
         model.load_state_dict(load_file(folder.path / WEIGHTS))
+        if precision == "bf16":
+            lower(model)
         place = find_device(device)
         return cls(model.to(place), folder.config, place, precision)
 
@@ -94,46 +102,71 @@ class TorchBackend:
 
     @torch.inference_mode()
     def launch(self, batch: Batch) -> Callable[[], Parsed]:
-        lengths, output = self._run(batch)
-        best, labels = best_labels(output.span_scores, lengths, self._force_root)
-        scores, marked = decode(best, lengths)
-        answers = [_to_host(scores), _to_host(labels), _to_host(marked), _to_host(_best_tags(output))]
-        ready = torch.cuda.Event() if self.device.type == "cuda" else None  # type: ignore[no-untyped-call]
-        if ready is not None:
-            ready.record()
+        tensors = self._send(batch)
+        with at_precision(self.precision, self.device):
+            y = self.model.encode(tensors, self._plan)
+            tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
+            best, labels = self._best_labels(y, tensors)
+        if self.device.type == "cpu":
+            return lambda: _on_host(best, labels, tags, batch.lengths)
+        scores, marked = decode(best, tensors.lengths)
+        answers = [_to_host(scores), _to_host(labels), _to_host(marked)]
+        tags = None if tags is None else _to_host(tags)
+        ready = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        ready.record()
 
         def finish() -> Parsed:
-            if ready is not None:
-                ready.synchronize()
-            tree_scores, cell_labels, in_tree, tags = (None if a is None else a.numpy() for a in answers)
-            assert tree_scores is not None
-            assert cell_labels is not None
-            assert in_tree is not None
+            ready.synchronize()
+            tree_scores, cell_labels, in_tree = (answer.numpy() for answer in answers)
             chart = LabelChart(np.empty(0, np.float32), cell_labels, batch.lengths)
-            return Parsed(cky.collect(chart, tree_scores, in_tree), tags)
+            return Parsed(cky.collect(chart, tree_scores, in_tree), None if tags is None else tags.numpy())
 
         return finish
 
+    def _best_labels(self, y: Tensor, batch: TorchBatch) -> tuple[Tensor, Tensor]:
+        """The best score and label of every span, a piece of the chart at a time.
+
+        The hidden vectors and label scores of all spans of a sentence of 1,000 words would be more than a gigabyte.
+        """
+        scorer = self.model.span_scorer
+        fenceposts = scorer.project(y, batch)
+        size = CUDA_CELLS if self.device.type == "cuda" else CPU_CELLS
+        best, labels = torch.empty_like(batch.span_starts, dtype=torch.float32), torch.empty_like(batch.span_starts)
+        for low in range(0, len(best), size):
+            cells = slice(low, low + size)
+            scores = scorer.score(fenceposts, batch.span_starts[cells], batch.span_ends[cells])
+            # Answers kept apart from each other would break up the memory that the next piece wants.
+            torch.max(scores, dim=1, out=(best[cells], labels[cells]))
+        if self._force_root:
+            roots = root_cells(batch.lengths)
+            root_scores = scorer.score(fenceposts, batch.span_starts[roots], batch.span_ends[roots])
+            label_roots_(best, labels, root_scores, batch.lengths)
+        return best, labels.int()
+
     @torch.inference_mode()
     def score(self, batch: Batch) -> Scored:
-        _, output = self._run(batch)
-        tags = _best_tags(output)
-        host_tags: Ints | None = None if tags is None else tags.cpu().numpy()
-        return Scored(SpanScores.from_packed(output.span_scores.cpu().numpy(), batch.lengths), host_tags)
-
-    def _run(self, batch: Batch) -> tuple[Tensor, ModelOutput]:
-        self.model.eval()
-        tensors = TorchBatch.of(batch, self.device)
         with at_precision(self.precision, self.device):
-            return tensors.lengths, self.model(tensors, self._plan)
+            output = self.model(self._send(batch), self._plan)
+        tags: Ints | None = None if output.tag_scores is None else _best_tags(output.tag_scores).cpu().numpy()
+        return Scored(SpanScores.from_packed(output.span_scores.cpu().numpy(), batch.lengths), tags)
+
+    def _send(self, batch: Batch) -> TorchBatch:
+        if self.model.training:
+            self.model.eval()
+        return TorchBatch.of(batch, self.device)
 
 
-def _best_tags(output: ModelOutput) -> Tensor | None:
-    return None if output.tag_scores is None else output.tag_scores[:, TOKEN_MARKS:].argmax(1) + TOKEN_MARKS
+def _best_tags(scores: Tensor) -> Tensor:
+    """The best tag of each word [W]; the numbers below stand for no tag."""
+    return scores[:, TOKEN_MARKS:].argmax(1) + TOKEN_MARKS
 
 
-def _to_host(tensor: Tensor | None) -> Tensor | None:
+def _on_host(best: Tensor, labels: Tensor, tags: Tensor | None, lengths: Ints) -> Parsed:
+    """Numpy is the faster one on a CPU."""
+    chart = LabelChart(best.numpy(), labels.numpy(), lengths)
+    return Parsed(cky.decode(chart), None if tags is None else tags.numpy())
+
+
+def _to_host(tensor: Tensor) -> Tensor:
     """A copy to pinned memory that does not make the host wait."""
-    if tensor is None or tensor.device.type == "cpu":
-        return tensor
     return torch.empty_like(tensor, device="cpu", pin_memory=True).copy_(tensor, non_blocking=True)

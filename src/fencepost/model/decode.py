@@ -34,11 +34,16 @@ def best_labels(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tu
     """The best score [S] and label [S] of every cell, from scores [S, L]: ``SpanScores.reduce`` on the device."""
     best, labels = scores.max(dim=1)
     if force_root:
-        roots = root_cells(lengths)
-        root_best, root_labels = scores[roots, 1:].max(dim=1)
-        best.index_copy_(0, roots, root_best)
-        labels.index_copy_(0, roots, root_labels + 1)
+        label_roots_(best, labels, scores[root_cells(lengths)], lengths)
     return best.to(torch.promote_types(best.dtype, torch.float32)), labels.int()
+
+
+def label_roots_(best: Tensor, labels: Tensor, root_scores: Tensor, lengths: Tensor) -> None:
+    """Gives the cells over all words the best of their labels [B, L] that is not the empty one."""
+    roots = root_cells(lengths)
+    root_best, root_labels = root_scores[:, 1:].max(dim=1)
+    best.index_copy_(0, roots, root_best)
+    labels.index_copy_(0, roots, root_labels + 1)
 
 
 @torch.no_grad()
