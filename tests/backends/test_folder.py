@@ -39,6 +39,13 @@ def test_writing_again_keeps_files_that_are_not_the_models(folder: Path) -> None
     assert (folder / WEIGHTS).read_bytes() == b"better"
 
 
+def test_writing_again_keeps_folders_too(folder: Path) -> None:
+    (folder / "plots").mkdir()
+    (folder / "plots" / "curve.svg").write_text("a curve")
+    write_model(folder, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"better"})
+    assert (folder / "plots" / "curve.svg").read_text() == "a curve"
+
+
 def test_a_write_that_fails_leaves_the_old_model_whole(folder: Path) -> None:
     with pytest.raises(TypeError):
         write_model(folder, tiny_config(), VOCABULARY, "a card", {WEIGHTS: None})  # type: ignore[dict-item]
@@ -50,6 +57,17 @@ def test_a_process_that_died_between_two_renames_loses_nothing(folder: Path) -> 
     os.replace(folder, folder.with_name("model.old"))
     recover(folder)
     ModelFolder.open(folder)
+
+
+def test_a_process_that_died_after_both_renames_keeps_files_that_are_not_the_models(folder: Path) -> None:
+    old = folder.with_name("model.old")
+    old.mkdir()
+    (old / "checkpoint.safetensors").write_bytes(b"hours of work")
+    (old / WEIGHTS).write_bytes(b"older weights")
+    recover(folder)
+    ModelFolder.open(folder)
+    assert (folder / "checkpoint.safetensors").read_bytes() == b"hours of work"
+    assert not old.exists()
 
 
 @pytest.mark.parametrize("name", [CONFIG, VOCABULARIES, WEIGHTS])

@@ -89,20 +89,21 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
     (new / CHECKSUMS).write_text("".join(lines), "utf-8")
     if path.exists():
-        for other in path.iterdir():
-            if not (new / other.name).exists():
-                os.link(other, new / other.name)  # the same file, so that an open log goes on
         os.replace(path, old)
     os.replace(new, path)
-    shutil.rmtree(old, ignore_errors=True)
+    recover(path)
 
 
 def recover(path: Path) -> None:
-    """Finishes what a process that died while it put a model in place has left."""
+    """Finishes putting a model in place; also what a process that died while it did so has left."""
     _, old = _beside(path)
     if old.exists() and not path.exists():
         os.replace(old, path)
-    shutil.rmtree(old, ignore_errors=True)
+    elif old.exists():
+        for other in old.iterdir():
+            if not (path / other.name).exists():
+                os.replace(other, path / other.name)  # the same file, so that an open log goes on
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _beside(path: Path) -> tuple[Path, Path]:
