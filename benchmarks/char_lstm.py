@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fencepost.model import lstm_kernels
 from fencepost.model.parser_model import Layout
 from fencepost.model.recurrence import last_states_in_one_launch
 
@@ -94,8 +93,6 @@ def main() -> None:
 
     measure("fp32, torch", by_torch, lstm, rows, layout, 1e-4)
     measure("fp32, kernels", last_states_in_one_launch, lstm, rows, layout, 1e-4)
-    lstm_kernels.EXACT = "tf32x3"
-    measure("fp32 as three tf32 products, kernels", last_states_in_one_launch, lstm, rows, layout, 1e-4)
     torch.set_float32_matmul_precision("high")
     measure("tf32, kernels", last_states_in_one_launch, lstm, rows, layout, 0.02)
     with torch.autocast("cuda", torch.bfloat16):

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import torch
 
+from fencepost.backends.folder import ModelFolder
+from fencepost.backends.torch import TorchBackend
 from fencepost.config import load_config
 from fencepost.evaluation.score import score
-from fencepost.parser import Parser, load
+from fencepost.parser import Parser
 from fencepost.training.run import LOG, train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence, Treebank
@@ -39,14 +41,15 @@ def main() -> None:
         profile(Trainer(config, banks["train"], banks["dev"], torch.device(arguments.device)))
         return
     began = time.perf_counter()
-    model = train(config, banks["train"], banks["dev"], arguments.out, resume=True, device=arguments.device)
+    train(config, banks["train"], banks["dev"], arguments.out, resume=True, device=arguments.device)
     seconds = time.perf_counter() - began
     peak = torch.cuda.max_memory_allocated() / 2**30 if arguments.device.startswith("cuda") else float("nan")
     figures = {"treebank": arguments.treebank.name, "set": overrides, "wall_seconds": round(seconds, 1)}
     figures |= training_figures(arguments.out / LOG) | {"peak_gib": round(peak, 2)}
     for precision in ("fp32", "bf16"):
-        model = load(arguments.out, device=arguments.device)
-        model._backend.precision = precision
+        folder = ModelFolder.open(arguments.out)
+        backend = TorchBackend.load(folder, arguments.device, precision)
+        model = Parser(backend, folder.config, folder.vocabularies)
         figures |= {f"{key}_{precision}": value for key, value in test_figures(model, banks["test"]).items()}
     print(json.dumps(figures))
     (arguments.out / "figures.json").write_text(json.dumps(figures, indent=1))

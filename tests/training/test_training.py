@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 from tests.grammar import toy_trees
 from tests.samples import TREES, tiny_config
 
@@ -121,6 +122,22 @@ def test_a_run_that_was_resumed_equals_one_that_was_not_interrupted(
     for name, weight in straight.model.state_dict().items():
         assert torch.equal(weight, second.model.state_dict()[name]), name
     assert second.schedule == straight.schedule
+
+
+def test_training_in_bf16_learns_resumes_exactly_and_saves_fp32(tmp_path: Path) -> None:
+    trees = toy_trees(30)
+    config = small_without_dropout(precision="bf16", max_epochs=30)
+    straight = Trainer(config, trees, trees, CPU)
+    figures = advance(straight, 60)
+    assert straight.schedule.best_f1 > 70
+
+    first = Trainer(config, trees, trees, CPU)
+    before = advance(first, 31)
+    first.save(tmp_path)
+    second = Trainer(config, trees, trees, CPU)
+    second.resume(tmp_path)
+    assert before + advance(second, 29) == figures
+    assert {tensor.dtype for tensor in load_file(tmp_path / "model.safetensors").values()} == {torch.float32}
 
 
 def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:

@@ -69,7 +69,8 @@ class MultiHeadAttention(nn.Module):
     SingleHead(X) = [Softmax(Q K^T / sqrt(d_k)) V] W_O. The sum over heads is one product with the heads' W_O stacked.
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
-    x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, broadcast to [B, heads, width, width]
+    x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
+    to q · k, broadcast to [B, heads, width, width]
     -> [R, d_model]. No biases. Dropout falls on the attention probabilities.
     """
 
@@ -90,8 +91,7 @@ class MultiHeadAttention(nn.Module):
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
         """p(i -> j) = Softmax(Q K^T / sqrt(d_k)), without dropout: [B, heads, width, width], for analysis."""
         query, key, _ = self._read(x, p, layout, terms)
-        with torch.autocast(x.device.type, enabled=False):
-            logits = query.float() @ key.float().transpose(-1, -2) / math.sqrt(query.shape[-1])
+        logits = query.float() @ key.float().transpose(-1, -2) / math.sqrt(query.shape[-1])
         return logits.masked_fill(~mask, -math.inf).softmax(-1)
 
     def _read(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:

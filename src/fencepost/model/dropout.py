@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
@@ -30,30 +30,11 @@ class SharedDropout(nn.Module):
             return x
         if not self.shared:
             return F.dropout(x, self.p)
-        if x.is_cuda and find_spec("triton") is not None:
-            dropped: Tensor = _InOneLaunch.apply(x, layout.sequence, self.p)  # type: ignore[no-untyped-call]
-            return dropped
-        mask = F.dropout(x.new_ones(*x.shape[:-2], layout.count, x.shape[-1]), self.p)
+        ones = _one(x.dtype, x.device).expand(*x.shape[:-2], layout.count, x.shape[-1])
+        mask = F.dropout(ones, self.p)
         return x * mask.index_select(-2, layout.sequence)
 
 
-class _InOneLaunch(torch.autograd.Function):
-    """The same by a kernel that keeps no mask: a step has dozens of these, and launches are what it waits for."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, sequence: Tensor, p: float) -> Tensor:
-        ctx.save_for_backward(sequence)
-        ctx.p = p
-        ctx.seed = int(torch.randint(2**31, ()))  # from the host's generator, which a checkpoint remembers
-        return _InOneLaunch.masked(ctx, x)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return _InOneLaunch.masked(ctx, gradients[0]), None, None
-
-    @staticmethod
-    def masked(ctx: Any, x: Tensor) -> Tensor:
-        from fencepost.model.dropout_kernel import apply_mask
-
-        (sequence,) = ctx.saved_tensors
-        return apply_mask(x.reshape(-1, *x.shape[-2:]), sequence, ctx.p, ctx.seed).view(x.shape)
+@lru_cache
+def _one(dtype: torch.dtype, device: torch.device) -> Tensor:
+    return torch.ones((), dtype=dtype, device=device)

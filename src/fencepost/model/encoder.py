@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Protocol
 
+import torch
 from torch import Tensor, nn
 
 from fencepost.model.attention import MultiHeadAttention
@@ -42,7 +43,7 @@ class FeedForward(nn.Module):
 class EncoderLayer(nn.Module):
     """§2.2. Two sublayers, attention and feed-forward, each LayerNorm(x + Dropout(SubLayer(x))).
 
-    [R, d_model] -> [R, d_model]. The sums and norms stay in fp32 under autocast.
+    [R, d_model] -> [R, d_model]. Sums and norms are in fp32 whatever the precision of the matrices.
     """
 
     def __init__(
@@ -86,8 +87,12 @@ class SelfAttentiveEncoder(nn.Module):
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
         x, p, mask = self._start(content, layout, plan)
-        for number, layer in enumerate(self.layers, 1):
-            x = layer(x, p, layout, mask, plan.terms(number))
+        dtype = next((weight.dtype for weight in self.layers.parameters()), x.dtype)
+        added = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
+        # The matrices say in which precision to multiply; autocast would convert each of them in every step.
+        with torch.autocast(x.device.type, enabled=False):
+            for number, layer in enumerate(self.layers, 1):
+                x = layer(x, p, layout, added, plan.terms(number))
         return x
 
     def attention_probabilities(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
@@ -103,4 +108,4 @@ class SelfAttentiveEncoder(nn.Module):
     def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor, Tensor]:
         plan.require_factored(self.factored)
         p = self.positions(layout.position)
-        return self.norm(self.combine(content, p)), p, plan.mask(layout.lengths, layout.width)
+        return self.norm(self.combine(content, p).float()), p, plan.mask(layout.lengths, layout.width)

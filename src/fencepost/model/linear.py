@@ -24,6 +24,7 @@ class BlockDiagonal(nn.Module):
         self.bias = nn.Parameter(torch.empty(blocks, 1, outputs // blocks).uniform_(-bound, bound)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
+        x = x.to(self.weight.dtype)
         return torch.bmm(x, self.weight) if self.bias is None else torch.baddbmm(self.bias, x, self.weight)
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save, save_file
-from torch import Tensor, nn
+from torch import Tensor
 
 from fencepost.backends.folder import WEIGHTS, write_model
 from fencepost.config import Config
 from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.model.precision import Masters
 
 
 def save_weights(
@@ -27,9 +28,11 @@ def save_weights(
     write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous)})
 
 
-def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
+def save_checkpoint(
+    path: Path, weights: Mapping[str, Tensor], optimizer: torch.optim.Optimizer, state: Mapping[str, Any]
+) -> None:
     """Writes weights, optimizer and random states, and ``state`` (JSON), then renames into place."""
-    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors = {f"model.{name}": tensor for name, tensor in weights.items()}
     for number, moments in optimizer.state_dict()["state"].items():
         tensors.update({f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()})
     tensors["random.cpu"] = torch.get_rng_state()
@@ -51,7 +54,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise ModelError(f"{path}: not a checkpoint that can be resumed: {error}") from error
 
 
-def restore(tensors: Mapping[str, Tensor], model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+def restore(tensors: Mapping[str, Tensor], model: Masters, optimizer: torch.optim.Optimizer) -> None:
     """Puts weights, optimizer and random states back."""
     model.load_state_dict(_below("model.", tensors))
     _restore_optimizer(optimizer, _below("optimizer.", tensors))

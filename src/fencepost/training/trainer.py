@@ -25,6 +25,8 @@ from fencepost.model.build import build_model
 from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.precision import Masters, lower
+from fencepost.training.ahead import Ahead
 from fencepost.training.card import model_card
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
 from fencepost.training.data import TrainingSet
@@ -52,6 +54,15 @@ class Check:
     sentences_per_second: float  # of training since the last check
 
 
+@dataclass(frozen=True)
+class Piece:
+    """A part of a batch, small enough for memory, with its answers, on the device."""
+
+    batch: TorchBatch
+    labels: Tensor  # [S] gold label of every span
+    tags: Tensor  # [W] gold tag of every word
+
+
 class Trainer:
     """A model, its optimizer and its data. ``for batch in batches(): step(batch)``, and ``check()`` when due."""
 
@@ -72,12 +83,14 @@ class Trainer:
         self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
         if not self.team.leads:
             torch.manual_seed(config.train.seed + self.team.rank)  # the same weights, but other dropout
-        self.parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
+        self.masters = Masters(self.model, lower(self.model) if config.train.precision == "bf16" else {})
+        self.parameters = self.masters.parameters
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
         betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
         self.optimizer = torch.optim.Adam(self.parameters, betas=betas, eps=epsilon, fused=device.type == "cuda")
         self.schedule = Schedule()
         self.step_number = 0
+        self._order, self._order_of = [0], -1  # the order of sentences in an epoch, and which epoch
         self.batches_an_epoch = -(-len(self.data) // config.train.batch_size)
         self.steps_a_check = max(1, round(self.batches_an_epoch / config.train.checks_per_epoch))
         self.best_weights: dict[str, Tensor] | None = None  # of the best check, while they are not on disk
@@ -85,6 +98,7 @@ class Trainer:
         self._loss_sum = torch.zeros((), device=device)
         self._began = self._last_check = time.monotonic()
         self._plan = AttentionPlan.of(config.train.plan)
+        self._ahead = Ahead(self._prepare)
 
     @property
     def seconds(self) -> float:
@@ -92,23 +106,29 @@ class Trainer:
 
     def batches(self) -> Iterator[list[int]]:
         """Sentences of each batch from here on, each epoch in an order of its own that depends on the seed alone."""
-        size = self.config.train.batch_size
         limit = self.config.train.max_epochs
         while limit is None or self.step_number < limit * self.batches_an_epoch:
-            epoch, done = divmod(self.step_number, self.batches_an_epoch)
-            order = np.random.default_rng([self.config.train.seed, epoch]).permutation(len(self.data)).tolist()
-            yield order[done * size : (done + 1) * size]
+            yield self._batch(self.step_number)
+
+    def _batch(self, step: int) -> list[int]:
+        epoch, done = divmod(step, self.batches_an_epoch)
+        if epoch != self._order_of:
+            random = np.random.default_rng([self.config.train.seed, epoch])
+            self._order, self._order_of = random.permutation(len(self.data)).tolist(), epoch
+        size = self.config.train.batch_size
+        return self._order[done * size : (done + 1) * size]
 
     def step(self, batch: list[int]) -> None:
         """One step of Adam on a batch of sentences, in as many pieces as memory asks for."""
-        train, lengths = self.config.train, self.data.lengths
+        train = self.config.train
         self.model.train()
-        mine = self.team.share(batch)
-        words = sum(lengths[place] for place in batch)
-        for piece in pieces([lengths[place] for place in mine], train.batch_tokens):
-            loss = self._loss([mine[index] for index in piece], len(batch), words)
+        words = sum(self.data.lengths[place] for place in batch)
+        for piece in self._ahead.get(batch):
+            loss = self._loss(piece, len(batch), words)
             loss.backward()  # type: ignore[no-untyped-call]
             self._loss_sum += loss.detach()
+        self._ahead.begin(self._batch(self.step_number + 1))
+        self.masters.take_gradients()
         self.team.sum_gradients(self.parameters)
         if train.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.parameters, train.clip_norm)
@@ -116,19 +136,30 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = self.schedule.rate(self.step_number, train)
         self.optimizer.step()
+        self.masters.give_values()
         self.optimizer.zero_grad(set_to_none=True)
 
-    def _loss(self, places: list[int], sentences: int, words: int) -> Tensor:
+    def _prepare(self, batch: list[int]) -> list[Piece]:
+        """The share of this process in a batch, as tensors."""
+        mine = self.team.share(batch)
+        prepared = []
+        for places in pieces([self.data.lengths[place] for place in mine], self.config.train.batch_tokens):
+            gold = self.data.batch([mine[place] for place in places])
+            tensors = TorchBatch.of(gold.sentences, self.device)
+            prepared.append(Piece(tensors, _on(self.device, gold.labels), _on(self.device, gold.tags)))
+        return prepared
+
+    def _loss(self, piece: Piece, sentences: int, words: int) -> Tensor:
         """What some sentences add to the mean loss of a batch of so many sentences and words."""
-        config, gold = self.config, self.data.batch(places)
-        batch = TorchBatch.of(gold.sentences, self.device)
+        config = self.config
         with at_precision(config.train.precision, self.device):
-            output = self.model(batch, self._plan)
-        labels = _on(self.device, gold.labels)
-        losses = LOSSES[config.train.loss](output.span_scores, labels, batch.lengths, config.scorer.force_root)
+            output = self.model(piece.batch, self._plan)
+        losses = LOSSES[config.train.loss](
+            output.span_scores, piece.labels, piece.batch.lengths, config.scorer.force_root
+        )
         loss = losses.sum() / sentences
         if output.tag_scores is not None:
-            tag_loss = cross_entropy(output.tag_scores, _on(self.device, gold.tags), reduction="sum") / words
+            tag_loss = cross_entropy(output.tag_scores, piece.tags, reduction="sum") / words
             loss = loss + config.train.tag_loss_weight * tag_loss
         return loss
 
@@ -162,7 +193,7 @@ class Trainer:
         train = self.config.train
         warming = self.step_number <= train.warmup_batches
         if self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming):
-            self.best_weights = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}
+            self.best_weights = {name: tensor.clone() for name, tensor in self.masters.state_dict().items()}
             self.best_check = check
         self._loss_sum.zero_()
         self._last_check = time.monotonic()
@@ -201,7 +232,7 @@ class Trainer:
             "config": config_to_toml(self.config),
             "vocabularies": self.vocabularies.to_json(),
         }
-        save_checkpoint(out / CHECKPOINT, self.model, self.optimizer, state)
+        save_checkpoint(out / CHECKPOINT, self.masters.state_dict(), self.optimizer, state)
 
     def resume(self, out: Path) -> None:
         """Goes on from a checkpoint of the same configuration and data."""
@@ -212,7 +243,8 @@ class Trainer:
                     f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
                     hint="resume with the same configuration and data, or train into another folder",
                 )
-        restore(tensors, self.model, self.optimizer)
+        restore(tensors, self.masters, self.optimizer)
+        self.masters.give_values()
         self.step_number = state["step"]
         self.schedule = Schedule(**state["schedule"])
         self.best_check = None if state["best_check"] is None else Check(**state["best_check"])

@@ -1,0 +1,61 @@
+"""Training and parsing in bf16: the encoder's matrices are bf16, everything else stays fp32.
+
+Training keeps fp32 masters of those matrices, on which the optimizer works: steps are far smaller than what bf16 can
+tell apart.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from fencepost.model.linear import BlockDiagonal
+
+
+def lower(model: nn.Module) -> dict[str, Tensor]:
+    """Turns the matrices of the encoder to bf16; returns what they were, by their names in the model."""
+    before: dict[str, Tensor] = {}
+    for prefix, module in model.named_modules():
+        if isinstance(module, BlockDiagonal):
+            for name, parameter in module.named_parameters(recurse=False):
+                before[f"{prefix}.{name}"] = parameter.detach().clone()
+                parameter.data = parameter.data.to(torch.bfloat16)
+    return before
+
+
+class Masters:
+    """fp32 masters of a model's lowered parameters; a model that was not lowered has none."""
+
+    def __init__(self, model: nn.Module, lowered: dict[str, Tensor]) -> None:
+        self._model = model
+        named = dict(model.named_parameters())
+        self._masters = {name: nn.Parameter(tensor) for name, tensor in lowered.items()}
+        self._lowered = [named[name] for name in lowered]
+        self.parameters = [self._masters.get(name, parameter) for name, parameter in named.items()]
+
+    def take_gradients(self) -> None:
+        """Moves the gradients of lowered parameters to their masters."""
+        for low, master in zip(self._lowered, self._masters.values(), strict=True):
+            master.grad = torch.zeros_like(master) if low.grad is None else master.new_empty(master.shape)
+        pairs = [(m.grad, p.grad) for m, p in zip(self._masters.values(), self._lowered, strict=True)]
+        there = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+        if there:
+            torch._foreach_copy_([mine for mine, _ in there], [theirs for _, theirs in there])
+        for low in self._lowered:
+            low.grad = None
+
+    @torch.no_grad()
+    def give_values(self) -> None:
+        """Copies the masters, after a step, to the parameters that the model multiplies with."""
+        if self._lowered:
+            torch._foreach_copy_([low.data for low in self._lowered], [m.data for m in self._masters.values()])
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The model's weights, in fp32."""
+        return self._model.state_dict() | {name: master.data for name, master in self._masters.items()}
+
+    @torch.no_grad()
+    def load_state_dict(self, weights: dict[str, Tensor]) -> None:
+        self._model.load_state_dict(weights)
+        for name, master in self._masters.items():
+            master.copy_(weights[name])
