@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from fencepost.backends.base import Backend, Parsed
-from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder
+from fencepost.backends.folder import DEFAULT_MODEL, ONNX, WEIGHTS, ModelFolder
 from fencepost.config import Config
-from fencepost.errors import InputError, MissingExtraError
+from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
@@ -25,15 +25,38 @@ UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
 CHUNK: Final = 4096  # sentences sorted by length together; what is in memory at once
 
 
-def load(model: str | Path = DEFAULT_MODEL, *, device: str = "cpu") -> Parser:
-    """The parser in a model folder, or one inside the package by name."""
+def load(
+    model: str | Path = DEFAULT_MODEL, *, device: str = "cpu", backend: Literal["onnx", "torch"] | None = None
+) -> Parser:
+    """The parser in a model folder, or one inside the package by name.
+
+    ``backend``: ``onnx`` runs an exported model without torch; without a choice it does, where it can.
+    """
     folder = ModelFolder.open(model)
+    if backend is None:
+        backend = "onnx" if device == "cpu" and (folder.path / ONNX).is_file() else "torch"
+    run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device)
+    return Parser(run, folder.config, folder.vocabularies, _source=(str(folder.path), device, backend))
+
+
+def _load_onnx(folder: ModelFolder, device: str) -> Backend:
+    from fencepost.backends.onnx import OnnxBackend
+
+    if device != "cpu":
+        raise UsageError(
+            f"ONNX models run on the CPU, not on {device}", hint="device cpu, or a model with weights for torch"
+        )
+    return OnnxBackend.load(folder)
+
+
+def _load_torch(folder: ModelFolder, device: str) -> Backend:
     try:
         from fencepost.backends.torch import TorchBackend
     except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", f"running the model {model}") from error
-    backend = TorchBackend.load(folder, device)
-    return Parser(backend, folder.config, folder.vocabularies, _source=(str(folder.path), device))
+        raise MissingExtraError(error.name or "torch", "train", f"running the model {folder.path}") from error
+    if not (folder.path / WEIGHTS).is_file():
+        raise ModelError(f"{folder.path}: no {WEIGHTS} to run on {device}", hint="an exported model runs on device cpu")
+    return TorchBackend.load(folder, device)
 
 
 class Parser:
@@ -45,7 +68,7 @@ class Parser:
         config: Config,
         vocabularies: Vocabularies,
         *,
-        _source: tuple[str, str] | None = None,
+        _source: tuple[str, str, Literal["onnx", "torch"]] | None = None,
     ) -> None:
         self.config = config
         self.vocabularies = vocabularies
@@ -130,5 +153,5 @@ class Parser:
         return (_load, self._source)
 
 
-def _load(path: str, device: str) -> Parser:
-    return load(path, device=device)
+def _load(path: str, device: str, backend: Literal["onnx", "torch"]) -> Parser:
+    return load(path, device=device, backend=backend)

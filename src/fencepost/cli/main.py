@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 from fencepost.errors import FencepostError, TrainingError
 
-COMMANDS: Final = ("train", "evaluate", "score", "treebank")
+COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export")
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -38,11 +38,12 @@ def build_parser() -> ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Trees are UTF-8 wherever they go, and a file name that is not must not end the program.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    parsed = build_parser().parse_args(arguments)
     try:
+        parsed = build_parser().parse_args(arguments)
         status: int = parsed.run(parsed)
         sys.stdout.flush()
         return status
@@ -61,6 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"error: {error}\n")
         return EXIT_FAILED
+
+
+def _open_closed_streams() -> None:
+    """A shell's ``>&-`` leaves no stream at all; nobody wants to read what goes there."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 if __name__ == "__main__":
