@@ -46,6 +46,8 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
         raise UsageError(
             f"ONNX models run on the CPU, not on {device}", hint="device cpu, or a model with weights for torch"
         )
+    if not (folder.path / ONNX).is_file():
+        raise ModelError(f"{folder.path}: no {ONNX} to run", hint="make one with `fencepost export`")
     return OnnxBackend.load(folder)
 
 

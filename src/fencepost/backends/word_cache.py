@@ -33,12 +33,14 @@ class WordCache:
             row[:length].tobytes() for row, length in zip(spellings.astype(np.int32), lengths.tolist(), strict=True)
         ]
         with self._lock:
-            new = np.array([place for place, key in enumerate(keys) if key not in self._row_of], np.int64)
+            # Two words that differ in unknown letters alone are spelled alike: each spelling once.
+            new = {key: place for place, key in enumerate(keys) if key not in self._row_of}
             if len(self._row_of) + len(new) > self._capacity:
                 self._row_of.clear()
-                new = np.arange(len(keys))
-            if len(new):
-                self._remember([keys[place] for place in new.tolist()], self._compute(spellings[new], lengths[new]))
+                new = {key: place for place, key in enumerate(keys)}
+            if new:
+                places = list(new.values())
+                self._remember(list(new), self._compute(spellings[places], lengths[places]))
             assert self._vectors is not None
             answer: Floats = self._vectors[[self._row_of[key] for key in keys]]
             if len(self._row_of) > self._capacity:  # more words at once than may be kept

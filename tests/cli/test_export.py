@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.backends.test_onnx import write_folder
+from tests.model.model_samples import small_config
+
+from fencepost.cli.main import main
+from fencepost.parser import load
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_an_exported_model_parses(tmp_path: Path, capsys: pytest.CaptureFixture[str], precision: str) -> None:
+    model, out = write_folder(tmp_path / "model", small_config()), tmp_path / "out"
+    assert main(["export", str(model), str(out), "--precision", precision]) == 0
+    assert capsys.readouterr().err == f"the model for ONNX Runtime, in {precision}, is in {out}\n"
+    assert load(out).parse([["the", "cat", "sleeps"]])[0].words() == ["the", "cat", "sleeps"]
+
+
+def test_a_folder_without_a_model_is_an_error_that_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(tmp_path / "nothing"), str(tmp_path / "out")]) == 2
+    assert "error: no model at" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
