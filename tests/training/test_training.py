@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -22,7 +23,9 @@ from fencepost.backends.torch import TorchBackend
 from fencepost.config import Config, config_from_table, config_to_toml, load_config
 from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.score import score
+from fencepost.parser import load
 from fencepost.training.dev import DevScore, DevSet
+from fencepost.training.distributed import Team
 from fencepost.training.run import train
 from fencepost.training.trainer import CHECKPOINT, Trainer
 from fencepost.trees.tree import Tree
@@ -140,6 +143,42 @@ def test_training_in_bf16_learns_resumes_exactly_and_saves_fp32(tmp_path: Path) 
     assert {tensor.dtype for tensor in load_file(tmp_path / "model.safetensors").values()} == {torch.float32}
 
 
+def test_what_others_draw_between_two_steps_changes_nothing() -> None:
+    straight, disturbed = (Trainer(tiny_config(), TREES, TREES, CPU) for _ in range(2))
+    advance(straight, 2)
+    advance(disturbed, 1)
+    torch.rand(7)
+    advance(disturbed, 1)
+    for one, other in zip(straight.parameters, disturbed.parameters, strict=True):
+        assert torch.equal(one, other)
+
+
+def test_steps_and_processes_drop_other_numbers() -> None:
+    def masks(step: int, rank: int) -> list[int]:
+        trainer = Trainer(tiny_config(), TREES, TREES, CPU, Team(rank=rank))
+        trainer.step_number = step
+        trainer.step(trainer._batch(step))
+        return torch.rand(4).tolist()
+
+    assert masks(0, 0) == masks(0, 0)
+    assert masks(0, 0) != masks(1, 0)
+    assert masks(0, 0) != masks(0, 1)
+
+
+def test_a_run_that_was_exhausted_takes_no_further_step() -> None:
+    trainer = Trainer(tiny_config(), TREES, TREES, CPU)
+    trainer.schedule.halvings_without_gain = tiny_config().train.max_halvings + 1
+    assert list(trainer.batches()) == []
+
+
+def test_weights_that_are_no_numbers_are_not_saved_to_go_on_from(tmp_path: Path) -> None:
+    trainer = Trainer(tiny_config(), TREES, TREES, CPU)
+    trainer._loss_sum.fill_(float("nan"))
+    with pytest.raises(TrainingError, match="the loss is nan"):
+        trainer.save(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
     def losses(seed: int) -> list[float]:
         return advance(Trainer(tiny_config(seed=seed), TREES, TREES, CPU), 6)
@@ -192,6 +231,68 @@ def test_a_time_budget_ends_a_run_cleanly_with_a_model(tmp_path: Path) -> None:
     parser = train(tiny_config(max_minutes=0.0), TREES, TREES, tmp_path / "model")
     assert len(log_of(tmp_path / "model")) == 1
     assert len(parser.parse([["A", "test"]])) == 1
+
+
+def test_a_run_that_ran_out_of_time_goes_on_as_if_it_had_not(tmp_path: Path) -> None:
+    train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "straight")
+    train(tiny_config(max_minutes=0.0), TREES, TREES, tmp_path / "stopped")
+    assert [check["step"] for check in log_of(tmp_path / "stopped")] == [1]
+    train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "stopped", resume=True)
+    straight, stopped = log_of(tmp_path / "straight"), log_of(tmp_path / "stopped")[1:]
+    for name in ("step", "loss", "f1", "learning_rate"):
+        assert [check[name] for check in stopped] == [check[name] for check in straight]
+
+
+def test_checkpoints_dont_wait_for_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    save = Trainer.save
+
+    def watched(self: Trainer, out: Path) -> None:
+        steps.append(self.step_number)
+        save(self, out)
+
+    monkeypatch.setattr(Trainer, "save", watched)
+    train(tiny_config(max_epochs=1, checkpoint_minutes=0.0), TREES, TREES, tmp_path / "model")
+    assert steps == [1, 2, 3, 3]
+
+
+def test_an_error_that_nobody_foresaw_leaves_the_best_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Trainer.step
+
+    def fragile(self: Trainer, batch: list[int]) -> None:
+        if self.step_number == 4:
+            raise RuntimeError("another process is gone")
+        step(self, batch)
+
+    monkeypatch.setattr(Trainer, "step", fragile)
+    with pytest.raises(RuntimeError):
+        train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "model")
+    assert len(load(tmp_path / "model").parse([["A", "test"]])) == 1
+
+
+def test_training_gives_the_process_back_as_it_was(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    random, frozen = torch.get_rng_state(), gc.get_freeze_count()
+    train(tiny_config(max_epochs=1, deterministic=True), TREES, TREES, tmp_path / "model")
+    assert torch.equal(torch.get_rng_state(), random)
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert gc.get_freeze_count() == frozen
+
+
+def test_a_process_of_a_team_stops_with_its_leader_and_not_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Trainer.step
+
+    def signalled(self: Trainer, batch: list[int]) -> None:
+        step(self, batch)
+        if self.step_number == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(Trainer, "step", signalled)
+    monkeypatch.setattr(Team, "agreed", lambda self, value: 0.0)  # the leader got no signal
+    train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "model")
+    assert [check["epoch"] for check in log_of(tmp_path / "model")] == [1.0, 2.0]
 
 
 def test_a_second_run_does_not_overwrite_the_first_unless_it_resumes(tmp_path: Path) -> None:
@@ -278,23 +379,24 @@ def test_ctrl_c_keeps_what_was_done_and_the_run_can_go_on(tmp_path: Path) -> Non
     assert epochs == [float(number) for number in range(1, int(done) + 3)]
 
 
-def test_two_processes_train_as_one_does(tmp_path: Path) -> None:
-    alone = tmp_path / "alone"
+def test_two_processes_stopped_and_resumed_train_as_one_does(tmp_path: Path) -> None:
+    alone, together = tmp_path / "alone", tmp_path / "together"
     train(tiny_config_without_dropout(), TREES, TREES, alone)
     Treebank(TREES).save(tmp_path / "trees.txt")
     (tmp_path / "tiny.toml").write_text(config_to_toml(tiny_config_without_dropout()))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     trees = str(tmp_path / "trees.txt")
     command = ["-m", "fencepost", "train", str(tmp_path / "tiny.toml"), "--train", trees, "--dev", trees]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    subprocess.run(
-        [*torchrun, *command, "--out", str(tmp_path / "together")],
-        check=True,
-        capture_output=True,
-        timeout=120,
-        env=environment,
-    )
-    one, two = log_of(alone), log_of(tmp_path / "together")
+    for more in (["--set", "train.max_minutes=0"], ["--resume"]):
+        subprocess.run(
+            [*torchrun, *command, "--out", str(together), *more],
+            check=True,
+            capture_output=True,
+            timeout=120,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
+    one, (stopped, *two) = log_of(alone), log_of(together)
+    assert stopped["step"] == 1
     assert len(one) == len(two) == 3
     assert [check["loss"] for check in one] == pytest.approx([check["loss"] for check in two], rel=1e-3)
 

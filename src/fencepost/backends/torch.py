@@ -89,7 +89,8 @@ class TorchBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
-        model = build_model(folder.config, vocab_sizes(folder.vocabularies))
+        with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
+            model = build_model(folder.config, vocab_sizes(folder.vocabularies))
         model.load_state_dict(load_file(folder.path / WEIGHTS))
         if precision == "bf16":
             lower(model)

@@ -31,13 +31,10 @@ def save_weights(
 def save_checkpoint(
     path: Path, weights: Mapping[str, Tensor], optimizer: torch.optim.Optimizer, state: Mapping[str, Any]
 ) -> None:
-    """Writes weights, optimizer and random states, and ``state`` (JSON), then renames into place."""
+    """Writes weights, the optimizer's moments and ``state`` (JSON), then renames into place."""
     tensors = {f"model.{name}": tensor for name, tensor in weights.items()}
     for number, moments in optimizer.state_dict()["state"].items():
         tensors.update({f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()})
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
     beside = path.with_suffix(".tmp")
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     save_file(contiguous, beside, metadata={"state": json.dumps(state)})
@@ -55,12 +52,9 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def restore(tensors: Mapping[str, Tensor], model: Masters, optimizer: torch.optim.Optimizer) -> None:
-    """Puts weights, optimizer and random states back."""
+    """Puts weights and the optimizer's moments back."""
     model.load_state_dict(_below("model.", tensors))
     _restore_optimizer(optimizer, _below("optimizer.", tensors))
-    torch.set_rng_state(tensors["random.cpu"])
-    if "random.cuda" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors["random.cuda"])
 
 
 def _restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:

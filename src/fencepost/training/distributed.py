@@ -30,31 +30,32 @@ class Team:
         """The leader's value, in every process."""
         if self.size == 1:
             return value
-        box = [value]
-        dist.broadcast_object_list(box, src=0)
-        return box[0]
+        box = torch.tensor(value, dtype=torch.float64)
+        dist.broadcast(box, src=0)
+        return box.item()
 
     def wait(self) -> None:
         """Until every process has come here."""
         if self.size > 1:
-            dist.barrier()
+            dist.all_reduce(torch.zeros(()))
 
-    def total(self, value: torch.Tensor) -> torch.Tensor:
-        """The sum over all processes."""
-        if self.size > 1:
-            dist.all_reduce(value)
-        return value
-
-    def sum_gradients(self, parameters: list[torch.nn.Parameter]) -> None:
-        """Adds up gradients over the team in one message."""
+    def sum_gradients(self, parameters: list[torch.nn.Parameter], loss: torch.Tensor) -> torch.Tensor:
+        """Adds up gradients over the team, and the loss, which it returns, in one message."""
         if self.size == 1:
-            return
+            return loss
         gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
-        flat = torch.cat([gradient.reshape(-1) for gradient in gradients])
+        flat = torch.cat([loss.reshape(1), *(gradient.reshape(-1) for gradient in gradients)])
         dist.all_reduce(flat)
-        sizes = [gradient.numel() for gradient in gradients]
-        for parameter, gradient in zip(parameters, torch.split(flat, sizes), strict=True):
+        total, *sums = torch.split(flat, [1, *(gradient.numel() for gradient in gradients)])
+        for parameter, gradient in zip(parameters, sums, strict=True):
             parameter.grad = gradient.view_as(parameter)
+        return total[0]
+
+
+def own_device(device: torch.device) -> torch.device:
+    """The GPU of this process under ``torchrun``, by its number: the current one differs from thread to thread."""
+    rank = os.environ.get("LOCAL_RANK")
+    return device if device.type != "cuda" or rank is None else torch.device("cuda", int(rank))
 
 
 @contextmanager
@@ -63,9 +64,10 @@ def team(device: torch.device) -> Iterator[Team]:
     if "RANK" not in os.environ or int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield Team()
         return
-    if device.type == "cuda":
-        torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")))
-    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    if device.index is not None:
+        torch.cuda.set_device(device)
+    # What processes agree on are numbers of the host, and no reason to wait for the device.
+    dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team(dist.get_rank(), dist.get_world_size())
     finally:

@@ -23,7 +23,7 @@ from fencepost.config import Config
 from fencepost.errors import TrainingError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.data import unseen_labels
-from fencepost.training.distributed import team
+from fencepost.training.distributed import own_device, team
 from fencepost.training.trainer import CHECKPOINT, Trainer
 from fencepost.trees.tree import Tree
 
@@ -40,14 +40,15 @@ def train(
     device: str = "cpu",
 ) -> Parser:
     """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done."""
-    out, place = Path(out), find_device(device)
+    out, place = Path(out), own_device(find_device(device))
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
-    recover(out)
-    checkpoint = (out / CHECKPOINT).exists()
-    if checkpoint and not resume:
-        raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
-    with team(place) as our_team:
+    with _borrowed_process(place), team(place) as our_team:
+        if our_team.leads:
+            recover(out)
+        checkpoint = bool(our_team.agreed((out / CHECKPOINT).exists()))
+        if checkpoint and not resume:
+            raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
         trainer = Trainer(config, train_trees, dev_trees, place, our_team)
         if checkpoint:
             trainer.resume(out)
@@ -56,44 +57,50 @@ def train(
             _introduce(trainer, dev_trees, resumed=checkpoint)
         _run(trainer, out)
         our_team.wait()  # for the leader's files
-    return load(out, device=device)
+    return load(out, device=str(place))
 
 
 def _run(trainer: Trainer, out: Path) -> None:
     saved = time.monotonic()
-    with _log(trainer, out) as log, _interruptions() as interrupted, Progress("training", unit="sentences") as bar:
+    checked, interrupted = True, False
+    with _log(trainer, out) as log, _interruptions() as signals, Progress("training", unit="sentences") as bar:
         try:
             for batch in trainer.batches():
                 trainer.step(batch)
                 bar.advance(len(batch))
-                stop = trainer.out_of_time() or bool(interrupted)
-                if trainer.check_is_due() or (stop and not interrupted):
-                    check = trainer.check()
-                    if log is not None:
-                        log.write(json.dumps(asdict(check)) + "\n")
-                        log.flush()
-                    if trainer.team.leads:
-                        bar.clear()
-                        _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}")
-                    if time.monotonic() - saved > 60 * trainer.config.train.checkpoint_minutes:
-                        trainer.save(out)
-                        saved = time.monotonic()
-                if stop or trainer.finished():
+                if checked := trainer.check_is_due():
+                    _check(trainer, log, bar)
+                interrupted = bool(trainer.team.agreed(bool(signals)))
+                if interrupted or trainer.out_of_time():
                     break
+                if time.monotonic() - saved > 60 * trainer.config.train.checkpoint_minutes:
+                    trainer.save(out)
+                    saved = time.monotonic()
+            trainer.save(out)
+            if interrupted:
+                raise KeyboardInterrupt
+            if not checked:
+                # After the checkpoint, which has to be that of a run that went on: it would not have checked here.
+                _check(trainer, log, bar)
         except torch.OutOfMemoryError as error:
-            trainer.save_best(out)
             raise TrainingError(
                 f"out of memory at step {trainer.step_number + 1}",
                 hint=f"lower train.batch_tokens (now {trainer.config.train.batch_tokens}); batches stay the same",
             ) from error
-        except TrainingError:
+        finally:
             trainer.save_best(out)
-            raise
-        trainer.save(out)
-        if interrupted:
-            raise KeyboardInterrupt
     if trainer.best_check is None:
         raise TrainingError("training ended before the first check", hint="raise train.max_epochs")
+
+
+def _check(trainer: Trainer, log: IO[str] | None, bar: Progress) -> None:
+    check = trainer.check()
+    if log is not None:
+        log.write(json.dumps(asdict(check)) + "\n")
+        log.flush()
+    if trainer.team.leads:
+        bar.clear()
+        _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}")
 
 
 def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], *, resumed: bool) -> None:
@@ -113,6 +120,21 @@ def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], *, resumed: bool) ->
 
 def _say(message: str) -> None:
     sys.stderr.write(message + "\n")
+
+
+@contextmanager
+def _borrowed_process(device: torch.device) -> Iterator[None]:
+    """Puts back what training changes for the whole process."""
+    deterministic = torch.are_deterministic_algorithms_enabled()
+    warns = torch.is_deterministic_algorithms_warn_only_enabled()
+    benchmark = torch.backends.cudnn.benchmark
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        try:
+            yield
+        finally:
+            torch.use_deterministic_algorithms(deterministic, warn_only=warns)
+            torch.backends.cudnn.benchmark = benchmark
+            gc.unfreeze()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -81,8 +82,6 @@ class Trainer:
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
         self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
-        if not self.team.leads:
-            torch.manual_seed(config.train.seed + self.team.rank)  # the same weights, but other dropout
         self.masters = Masters(self.model, lower(self.model) if config.train.precision == "bf16" else {})
         self.parameters = self.masters.parameters
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
@@ -107,7 +106,7 @@ class Trainer:
     def batches(self) -> Iterator[list[int]]:
         """Sentences of each batch from here on, each epoch in an order of its own that depends on the seed alone."""
         limit = self.config.train.max_epochs
-        while limit is None or self.step_number < limit * self.batches_an_epoch:
+        while not self.finished() and (limit is None or self.step_number < limit * self.batches_an_epoch):
             yield self._batch(self.step_number)
 
     def _batch(self, step: int) -> list[int]:
@@ -122,14 +121,18 @@ class Trainer:
         """One step of Adam on a batch of sentences, in as many pieces as memory asks for."""
         train = self.config.train
         self.model.train()
+        # Dropout depends on the step and the process alone, so that a run goes on exactly from its number of steps.
+        seeds = np.random.SeedSequence([train.seed, self.step_number, self.team.rank])
+        torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
+        total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[place] for place in batch)
         for piece in self._ahead.get(batch):
             loss = self._loss(piece, len(batch), words)
             loss.backward()  # type: ignore[no-untyped-call]
-            self._loss_sum += loss.detach()
+            total += loss.detach()
         self._ahead.begin(self._batch(self.step_number + 1))
         self.masters.take_gradients()
-        self.team.sum_gradients(self.parameters)
+        self._loss_sum += self.team.sum_gradients(self.parameters, total)
         if train.clip_norm is not None:
             torch.nn.utils.clip_grad_norm_(self.parameters, train.clip_norm)
         self.step_number += 1
@@ -169,12 +172,7 @@ class Trainer:
     def check(self) -> Check:
         """Parses the development set; keeps the weights if they are the best so far."""
         steps = (self.step_number - 1) % self.steps_a_check + 1
-        loss = float(self.team.total(self._loss_sum)) / steps
-        if not math.isfinite(loss):
-            raise TrainingError(
-                f"the loss is {loss} at step {self.step_number}",
-                hint="lower train.learning_rate, set train.clip_norm, or train.precision=fp32",
-            )
+        loss = self._finite_loss() / steps
         trained = time.monotonic() - self._last_check
         sentences = steps * self.config.train.batch_size
         score = self.dev.score(self.backend) if self.team.leads else DevScore(0, 0, 0)
@@ -199,6 +197,16 @@ class Trainer:
         self._last_check = time.monotonic()
         return check
 
+    def _finite_loss(self) -> float:
+        """The losses since the last check, added up; what is not a number ends the training."""
+        loss = float(self._loss_sum)
+        if not math.isfinite(loss):
+            raise TrainingError(
+                f"the loss is {loss} at step {self.step_number}",
+                hint="lower train.learning_rate, set train.clip_norm, or train.precision=fp32",
+            )
+        return loss
+
     def finished(self) -> bool:
         return self.schedule.exhausted(self.config.train)
 
@@ -218,6 +226,7 @@ class Trainer:
 
     def save(self, out: Path) -> None:
         """Writes the best model and all that is needed to go on from here exactly."""
+        loss_sum = self._finite_loss()  # nobody wants to go on from weights that are no numbers
         if not self.team.leads:
             return
         self.save_best(out)
@@ -226,7 +235,7 @@ class Trainer:
             "step": self.step_number,
             "seconds": self.seconds,
             "seconds_since_check": time.monotonic() - self._last_check,
-            "loss_sum": float(self._loss_sum),
+            "loss_sum": loss_sum,
             "schedule": asdict(self.schedule),
             "best_check": None if self.best_check is None else asdict(self.best_check),
             "config": config_to_toml(self.config),
@@ -255,6 +264,8 @@ class Trainer:
 
 def seed_everything(config: Config) -> None:
     torch.manual_seed(config.train.seed)
+    if config.train.deterministic:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS asks for it
     torch.use_deterministic_algorithms(config.train.deterministic)
     torch.backends.cudnn.benchmark = False
 
