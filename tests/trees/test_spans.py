@@ -33,7 +33,13 @@ def test_spans_give_the_tree_back(tree: Tree) -> None:
 @given(trees)
 @settings(deadline=None, max_examples=60)
 def test_spans_below_the_root_give_the_tree_back_under_its_root(tree: Tree) -> None:
-    assert tree_from_spans(tree.leaves(), spans_below_root(tree), root=tree.label) == tree
+    tree = Tree("TOP", [tree])
+    assert tree_from_spans(tree.leaves(), spans_below_root(tree), root="TOP") == tree
+
+
+def test_a_root_that_is_a_phrase_is_not_left_out() -> None:
+    tree = Tree.from_string("(S (NP (PRP It)) (VP (VBZ works)))")
+    assert spans_below_root(tree) == spans_of(tree)
 
 
 def test_spans_may_come_in_any_order_and_empty_labels_are_passed_over() -> None:

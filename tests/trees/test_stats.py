@@ -49,6 +49,12 @@ def test_labels_are_counted_inside_chains_and_the_root_is_not_one() -> None:
     assert Stats.of(TREES).labels == {"S": 3, "VP": 3, "NP": 1}
 
 
+def test_a_tree_without_a_root_symbol_counts_as_one_with_it() -> None:
+    with_root, without = (Stats.of([Tree.from_string(text)]) for text in ("(TOP (S (NN cat)))", "(S (NN cat))"))
+    assert without.labels == with_root.labels == {"S": 1}
+    assert without.figures() == with_root.figures()
+
+
 def test_figures_of_parts_add_up_to_the_whole() -> None:
     assert Stats.of(TREES[:1]) + Stats.of(TREES[1:]) == Stats.of(TREES)
 

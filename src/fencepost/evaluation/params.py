@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from fencepost.errors import InputError, UsageError
-from fencepost.trees.brackets import SourceLine
+from fencepost.trees.brackets import ROOT_SYMBOLS, SourceLine
 from fencepost.trees.files import read_lines
 from fencepost.trees.tree import unescape
 
@@ -33,7 +34,7 @@ def load_params(params: str | Path | ScoreParams) -> ScoreParams:
         return params
     if str(params) in BUILT_IN:
         return BUILT_IN[str(params)]
-    if not Path(params).is_file():
+    if not os.path.exists(params) or os.path.isdir(params):
         raise UsageError(
             f"no parameters called {params}, and no such file", hint=f"built in: {', '.join(BUILT_IN)}; or a .prm file"
         )
@@ -116,8 +117,6 @@ def _classes(pairs: Iterable[Iterable[str]]) -> dict[str, str]:
     return {name: "|".join(members) for name, members in classes.items()}
 
 
-_ROOTS: Final = frozenset({"TOP", "ROOT", "S1", "VROOT"})
-
 BUILT_IN: Final = {
     "collins": ScoreParams(
         deleted=frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."}),
@@ -125,9 +124,9 @@ BUILT_IN: Final = {
         equal_labels=_classes([("ADVP", "PRT")]),
     ),
     "spmrl": ScoreParams(
-        deleted=_ROOTS | {"-NONE-"},
+        deleted=ROOT_SYMBOLS | {"-NONE-"},
         deleted_for_length=frozenset({"-NONE-"}),
         cutoff=70,
     ),
-    "none": ScoreParams(deleted=_ROOTS),
+    "none": ScoreParams(deleted=ROOT_SYMBOLS),
 }

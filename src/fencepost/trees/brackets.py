@@ -22,6 +22,7 @@ from fencepost.errors import (
 from fencepost.trees.tree import NOT_TEXT, Leaf, Node, Tree, escape, unchecked_leaf, unchecked_tree, unescape
 
 DEFAULT_ROOT: Final = "TOP"
+ROOT_SYMBOLS: Final = frozenset({"TOP", "ROOT", "S1", "VROOT"})
 COMMENT_MARKS: Final = ("#", "*", "/*", "%%")
 LONGEST_TREE: Final = 64 * 2**20  # characters; more than that without a closing bracket is no tree
 _CACHE_SIZE: Final = 2**17
@@ -214,8 +215,7 @@ def _unclosed(source: str, first: int, suspect: int, held: list[str]) -> Unbalan
 def _outside(before: str) -> _PieceError:
     if ")" in before:
         return _PieceError(UnbalancedError, "a bracket closes that was never opened")
-    hint = "is this a file of trees? words alone are for `parse`"
-    return _PieceError(ExtraTextError, "text outside brackets", hint=hint)
+    return _PieceError(ExtraTextError, "text outside brackets", hint="is this a file of trees in Penn brackets?")
 
 
 def _newlines_before_text(text: str, offset: int) -> int:

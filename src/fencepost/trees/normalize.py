@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from fencepost.trees.brackets import DEFAULT_ROOT
+from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
 from fencepost.trees.tree import Leaf, Node, Tree, unchecked_leaf, unchecked_tree
 
-ROOT_SYMBOLS: Final = frozenset({"TOP", "ROOT", "S1", "VROOT"})
 TRACE: Final = "-NONE-"
 NOT_LANGUAGE: Final = ("CODE", "ID", "META", "-DFL-")
 _PARTS: Final = re.compile(r".[^-=]*")

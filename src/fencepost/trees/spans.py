@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from fencepost.errors import TreeError
+from fencepost.trees.brackets import ROOT_SYMBOLS
 from fencepost.trees.tree import Leaf, Node, Tree, unchecked_tree
 
 Chain: TypeAlias = tuple[str, ...]  # labels of a unary chain, from the top; () is the empty label
@@ -43,8 +44,10 @@ def spans_of(tree: Tree) -> list[Span]:
 
 
 def spans_below_root(tree: Tree) -> list[Span]:
-    """The constituents without the root symbol, which every tree has and no parser need predict."""
-    first, *rest = spans_of(tree)
+    """The constituents without the root symbol (TOP, ROOT, S1, VROOT), which no parser need predict."""
+    first, *rest = spans = spans_of(tree)
+    if tree.label not in ROOT_SYMBOLS:
+        return spans
     return [Span(first.start, first.end, first.label[1:]), *rest] if first.label[1:] else rest
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from fencepost.trees.brackets import ROOT_SYMBOLS
 from fencepost.trees.spans import Chain, spans_below_root
 from fencepost.trees.tree import Tree
 
@@ -71,7 +72,7 @@ class Stats:
 
 
 def _depth(tree: Tree) -> int:
-    depth = 0
+    depth = 0 if tree.label in ROOT_SYMBOLS else 1
     level = [tree]
     while level := [child for node in level for child in node.children if type(child) is Tree]:
         depth += 1
