@@ -49,7 +49,7 @@ def test_importing_fencepost_takes_little_time() -> None:
 
 
 def test_public_names_are_those_of_the_design_and_all_resolve() -> None:
-    assert set(fencepost.__all__) <= set(PUBLIC)
+    assert sorted(fencepost.__all__) == sorted(PUBLIC)
     for name in fencepost.__all__:
         assert getattr(fencepost, name).__name__ == name
     assert set(dir(fencepost)) == {*fencepost.__all__, "__version__"}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,19 @@ def commands(text: str) -> list[str]:
 def test_every_command_in_the_readme_is_understood(command: str) -> None:
     arguments = command.split()[1:]
     assert build_parser().parse_args(arguments).run
+
+
+def examples(parser: argparse.ArgumentParser) -> list[str]:
+    """The examples in the help of a command and of those below it."""
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    own = [part.strip() for line in (parser.epilog or "").splitlines() for part in line.split("|")]
+    found = [part.split(">")[0] for part in own if part.startswith("fencepost ")]
+    return found + [each for action in below for child in action.choices.values() for each in examples(child)]
+
+
+@pytest.mark.parametrize("example", sorted(set(examples(build_parser()))))
+def test_every_example_in_the_help_is_understood(example: str) -> None:
+    assert build_parser().parse_args(shlex.split(example, comments=True)[1:]).run
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

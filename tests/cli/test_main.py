@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +76,14 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         program.main(["--help"])
     shown = capsys.readouterr().out
     assert all(command in shown for command in program.COMMANDS)
+
+
+@pytest.mark.parametrize("closing", [">&-", "2>&-", "<&-", ">&- 2>&- <&-"])
+def test_closed_streams_are_no_error(tmp_path: Path, closing: str) -> None:
+    (tmp_path / "cat.txt").write_text("(NP (NN cat))\n")
+    command = f"{shlex.quote(sys.executable)} -m fencepost treebank words cat.txt {closing}"
+    result = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True)
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
 def test_the_program_runs_as_a_module() -> None:

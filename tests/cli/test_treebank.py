@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli.main import main
+from fencepost.cli.treebank import _trees
 from fencepost.trees.treebank import Treebank
 
 CAT = "(TOP (S (NP (DT The) (NN cat)) (VP (VBD sat))))"
@@ -91,6 +92,22 @@ def test_output_may_be_the_input_and_may_be_gzipped(tmp_path: Path) -> None:
     assert (tmp_path / "bank.txt").read_text() == f"{CAT}\n"
     assert main(["treebank", "words", str(tmp_path / "bank.txt"), "--output", str(tmp_path / "words.gz")]) == 0
     assert gzip.decompress((tmp_path / "words.gz").read_bytes()) == b"The cat sat\n"
+
+
+def test_what_an_interrupted_run_left_in_a_folder_is_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.mrg").write_text(RAW)
+    (tmp_path / "out.txt.partial").write_text(f"{CAT}\n(TOP (S")
+    assert main(["treebank", "words", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.splitlines() == ["The cat sat *"]
+
+
+def test_a_file_that_appears_in_the_folder_later_such_as_the_output_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(CAT)
+    trees = _trees([str(tmp_path)], "reading")
+    (tmp_path / "b.txt").write_text(CAT)
+    assert len(list(trees)) == 1
 
 
 def test_an_error_half_way_leaves_the_old_output(cats: Path, tmp_path: Path) -> None:

@@ -3,7 +3,9 @@ from __future__ import annotations
 import gc
 import gzip
 import io
+import os
 import sys
+import threading
 import tracemalloc
 from pathlib import Path
 
@@ -67,7 +69,7 @@ def test_a_tree_on_a_line_longer_than_the_limit_is_read(tmp_path: Path, monkeypa
 
 
 def test_folders_globs_and_files_are_found_in_a_stable_order(tmp_path: Path) -> None:
-    for name in ("b.txt", "a.txt", "below/c.txt", "below/d.mrg", ".hidden"):
+    for name in ("b.txt", "a.txt", "below/c.txt", "below/d.mrg", ".hidden", ".git/config", "e.txt.partial"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(CAT)
 
@@ -77,6 +79,30 @@ def test_folders_globs_and_files_are_found_in_a_stable_order(tmp_path: Path) -> 
     assert found("") == ["a.txt", "b.txt", "below/c.txt", "below/d.mrg"]
     assert found("*.txt") == ["a.txt", "b.txt"]
     assert found("**/*.mrg", "b.txt") == ["below/d.mrg", "b.txt"]
+
+
+def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_text, args=(CAT,))
+    writer.start()
+    assert [str(tree) for tree in iter_trees(tmp_path / "pipe")] == [CAT]
+    writer.join()
+
+
+def test_an_empty_name_is_not_taken_for_this_folder() -> None:
+    with pytest.raises(InputError, match="name of a file is empty"):
+        find_files([""])
+
+
+def test_a_name_that_no_file_can_have_is_an_input_error() -> None:
+    with pytest.raises(InputError, match="too long"):
+        find_files(["a" * 5000])
+
+
+def test_a_closed_standard_input_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(InputError, match="standard input is closed"):
+        texts(Path("-"))
 
 
 def test_a_name_with_glob_characters_that_exists_is_that_file(tmp_path: Path) -> None:
@@ -143,6 +169,25 @@ def test_an_interruption_keeps_what_was_written_beside_the_old_file(
     assert (tmp_path / "out.txt").read_text() == "old"
     assert (tmp_path / "out.txt.partial").read_text() == "new"
     assert "out.txt.partial" in capsys.readouterr().err
+
+
+def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path) -> None:
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to("real.txt")
+    with write_atomically(tmp_path / "link.txt") as file:
+        file.write("new")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with write_atomically(tmp_path / "pipe") as file:
+        file.write("new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ examples:
   fencepost score gold.txt predicted.txt --params spmrl --json
   fencepost score gold.txt predicted.txt --params COLLINS.prm --per-sentence
   fencepost score gold.txt predicted.txt --by label,length
-  fencepost parse --tokenized words.txt | fencepost score gold.txt -
+  zcat predicted.gz | fencepost score gold.txt -
 
 Files have one tree a line, an empty line for a missing parse; or trees over several lines each. .gz is read too.
 Sentences whose words don't agree are errors: they are left out of the totals, as evalb does, and reported.

@@ -23,7 +23,7 @@ examples:
   fencepost treebank normalize wsj/ --output train.txt
   fencepost treebank normalize --unwrap TITLE,HEADING,CAPTION craft.tree.gz
   fencepost treebank normalize --drop CODE,-DFL-,SU masc/*.mrg
-  fencepost treebank words dev.txt | fencepost parse --tokenized -
+  fencepost treebank words dev.txt > sentences.txt
   fencepost treebank split all.txt --ratio 8:1:1 --seed 1 --out data/
   fencepost treebank split corpus/*.mrg --by file --out data/
 """
@@ -105,8 +105,9 @@ def run_normalize(arguments: argparse.Namespace) -> int:
         unwrap=arguments.unwrap,
     )
     gone = 0
+    trees = _trees(arguments.paths, "normalizing", arguments.output, unlabelled=DEFAULT_ROOT)
     with _output(arguments.output) as file:
-        for raw in _trees(arguments.paths, "normalizing", arguments.output, unlabelled=DEFAULT_ROOT):
+        for raw in trees:
             tree = normalize(raw, choices)
             if tree is None:
                 gone += 1
@@ -120,8 +121,9 @@ def run_normalize(arguments: argparse.Namespace) -> int:
 def run_words(arguments: argparse.Namespace) -> int:
     from fencepost.trees.tree import escape
 
+    trees = _trees(arguments.paths, "reading", arguments.output)
     with _output(arguments.output) as file:
-        for tree in _trees(arguments.paths, "reading", arguments.output):
+        for tree in trees:
             words = map(escape, tree.words()) if arguments.escaped else tree.words()
             file.write(" ".join(words) + "\n")
     return 0
@@ -142,15 +144,26 @@ def run_split(arguments: argparse.Namespace) -> int:
 
 
 def _trees(paths: list[str], what: str, output: str | None = "", unlabelled: str | None = None) -> Iterator[Tree]:
-    """Streams trees with a progress line, unless it would stand among the output on the same terminal."""
+    """Streams trees with a progress line, unless it would stand among the output on the same terminal.
+
+    Files are found at once, before an output in the same folder can be taken for one of them.
+    """
+    from fencepost.trees.files import find_files
+
+    files = find_files(paths)
+    bar = Progress(what, unit="trees", hidden=output is None and sys.stdout.isatty())
+    return _stream(files, bar, unlabelled, ", ".join(paths))
+
+
+def _stream(files: list[Path], progress: Progress, unlabelled: str | None, source: str) -> Iterator[Tree]:
     from fencepost.trees.treebank import iter_trees
 
-    with Progress(what, unit="trees", hidden=output is None and sys.stdout.isatty()) as bar:
-        for tree in iter_trees(*paths, unlabelled=unlabelled):
+    with progress as bar:
+        for tree in iter_trees(*files, unlabelled=unlabelled):
             yield tree
             bar.advance()
     if not bar.count:
-        raise InputError("there are no trees", source=", ".join(paths))
+        raise InputError("there are no trees", source=source)
 
 
 def _output(path: str | None) -> AbstractContextManager[TextIO]:

@@ -21,28 +21,42 @@ _LINE_LIMIT: Final = 2**24  # bytes; a longer line comes in several pieces
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK: Final = b"\x1f\x8b"
+_PARTIAL: Final = ".partial"
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
     """Files, the files below folders, and what globs match, in a stable order. ``-`` stays: standard input."""
     found: list[Path] = []
     for path in paths:
-        if str(path) == STANDARD_INPUT or Path(path).is_file():
-            found.append(Path(path))
-        elif Path(path).is_dir():
-            found.extend(_files_below(Path(path)))
-        else:
-            found.extend(_matches(str(path)))
+        try:
+            found.extend(_find(str(path)))
+        except OSError as error:
+            raise InputError(error.strerror or str(error), source=str(path)) from error
     if len([path for path in found if str(path) == STANDARD_INPUT]) > 1:
         raise InputError("standard input can be read only once", source=STANDARD_INPUT)
     return found
 
 
+def _find(name: str) -> list[Path]:
+    if not name:
+        raise InputError("the name of a file is empty")
+    path = Path(name)
+    if path.is_dir():
+        return _files_below(path)
+    # Not only plain files: pipes, such as a shell's <(zcat …), and devices can be read, too.
+    return [path] if name == STANDARD_INPUT or path.exists() else _matches(name)
+
+
 def _files_below(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not _passed_over(path.relative_to(folder)))
     if not files:
         raise InputError("the folder has no files", source=str(folder))
     return files
+
+
+def _passed_over(path: Path) -> bool:
+    """Hidden files, files in hidden folders, and what an interrupted run left half written."""
+    return path.name.endswith(_PARTIAL) or any(part.startswith(".") for part in path.parts)
 
 
 def _matches(pattern: str) -> list[Path]:
@@ -68,6 +82,8 @@ def read_lines(path: str | Path) -> Iterator[SourceLine]:
 
 def _open(path: str | Path, stack: ExitStack) -> BinaryIO:
     if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", source=STANDARD_INPUT)
         file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer)
         stack.callback(file.detach)  # closing it would close the standard input of the whole program
     else:
@@ -82,27 +98,40 @@ def write_atomically(path: str | Path) -> Iterator[TextIO]:
     """A UTF-8 file (gzipped if named ``.gz``) that has its name only when complete.
 
     It is written beside as ``NAME.partial``; that file is left if the user interrupts and removed after an error.
+    A link stays one, and what is no plain file, such as ``/dev/null`` or a pipe, is written to as it is.
     """
-    partial = Path(f"{path}.partial")
-    if Path(path).is_dir():
+    place = Path(path)
+    if place.is_dir():
         raise InputError("can't be written: it is a folder", source=str(path))
-    try:
-        binary: BinaryIO = open(partial, "wb")  # noqa: SIM115
-    except OSError as error:
-        raise InputError(f"can't be written: {error.strerror}", source=str(path)) from error
-    try:
-        with binary, ExitStack() as stack:
-            if str(path).endswith(".gz"):
-                binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=binary, mtime=0))  # type: ignore[assignment]
-            text = stack.enter_context(io.TextIOWrapper(binary, "utf-8", newline="\n"))
+    if place.exists() and not place.is_file():
+        with _text_file(place, place) as text:
             yield text
-        os.replace(partial, path)
+        return
+    target = place.resolve() if place.is_symlink() else place
+    partial = Path(f"{target}{_PARTIAL}")
+    try:
+        with _text_file(partial, target) as text:
+            yield text
+        os.replace(partial, target)
     except KeyboardInterrupt:
         sys.stderr.write(f"\nwhat was written so far is in {partial}\n")
         raise
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _text_file(place: Path, name: Path) -> Iterator[TextIO]:
+    """A new file at ``place``, for what is to be called ``name``."""
+    try:
+        binary: BinaryIO = open(place, "wb")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"can't be written: {error.strerror}", source=str(name)) from error
+    with binary, ExitStack() as stack:
+        if name.suffix == ".gz":
+            binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=binary, mtime=0))  # type: ignore[assignment]
+        yield stack.enter_context(io.TextIOWrapper(binary, "utf-8", newline="\n"))
 
 
 def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
