@@ -157,6 +157,12 @@ def test_trees_over_several_lines_are_read_as_a_stream(tmp_path: Path) -> None:
     assert (result.sentences, result.f1) == (2, 100)
 
 
+def test_a_line_inside_a_tree_is_never_a_comment(tmp_path: Path) -> None:
+    path = tmp_path / "gold"
+    path.write_text("# a comment\n(NP\n (SYM\n#)\n (SYM\n*))\n")
+    assert score(path, ["(NP (SYM #) (SYM *))"]).f1 == 100
+
+
 def test_different_numbers_of_sentences_are_an_error_that_names_both() -> None:
     with pytest.raises(MismatchError, match="gold has 2 sentences but predicted has 1"):
         score([GOLD, GOLD], [GOLD])

@@ -38,9 +38,10 @@ def _load(parses: Parses, side: str) -> list[Tree | None]:
 
 def read_parses(path: str | Path) -> list[Tree | None]:
     """One sentence a line, empty where there is no parse; or trees over many lines, where empty lines mean nothing."""
-    lines = [line for line in read_lines(path) if not line.text.startswith(COMMENT_MARKS)]
-    if all(line.text.count("(") == line.text.count(")") for line in lines):
-        trees = [_forest(list(read_trees((line,), str(path)))) for line in lines]
+    lines = list(read_lines(path))
+    sentences = [line for line in lines if not line.text.startswith(COMMENT_MARKS)]
+    if all(line.text.count("(") == line.text.count(")") for line in sentences):
+        trees = [_forest(list(read_trees((line,), str(path)))) for line in sentences]
     else:
         trees = list(read_trees(lines, str(path)))
     if not any(trees):
