@@ -123,3 +123,52 @@ def test_broken_toml_is_named(tmp_path: Path) -> None:
     (tmp_path / "broken.toml").write_text("[train\n")
     with pytest.raises(ConfigError, match=r"broken\.toml: not valid TOML"):
         load_config(tmp_path / "broken.toml")
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "train.batch_size=0",
+        "train.checks_per_epoch=0",
+        "train.max_epochs=0",
+        "train.warmup_batches=-1",
+        "train.learning_rate=-1",
+        "train.learning_rate=nan",
+        "train.adam_betas=[0.9, 1.0]",
+        "words.dropout=1.5",
+        "encoder.residual_dropout=-0.1",
+        "encoder.heads=0",
+        "encoder.layers=-1",
+        "encoder.max_length=0",
+        "scorer.hidden=0",
+        "char_attention.heads=100",
+        "eval.plan.window=-1",
+    ],
+)
+def test_a_number_that_makes_no_sense_is_refused_by_name(override: str) -> None:
+    with pytest.raises(ConfigError, match=override.partition("=")[0]):
+        load_config("paper", [override])
+
+
+@pytest.mark.parametrize("override", ["train.warmup_batches=0", "encoder.layers=0", "train.seed=0", "words.dropout=0"])
+def test_zero_is_allowed_where_it_means_something(override: str) -> None:
+    load_config("paper", [override])
+
+
+def test_a_base_is_found_beside_the_file_that_names_it(tmp_path: Path) -> None:
+    (tmp_path / "below.toml").write_text('base = "paper"\n[train]\nbatch_size = 7\n')
+    (tmp_path / "above.toml").write_text('base = "below.toml"\n')
+    assert load_config(tmp_path / "above.toml").train.batch_size == 7
+
+
+def test_files_that_are_each_others_base_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text('base = "two.toml"\n')
+    (tmp_path / "two.toml").write_text('base = "one.toml"\n')
+    with pytest.raises(ConfigError, match="its own base"):
+        load_config(tmp_path / "one.toml")
+
+
+def test_a_base_that_is_no_name_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "one.toml").write_text("base = 3\n")
+    with pytest.raises(ConfigError, match="base is a name or a file"):
+        load_config(tmp_path / "one.toml")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import math
 import sys
 import types
 from collections.abc import Mapping, Sequence
@@ -181,7 +182,11 @@ class Config:
         return encoder.kind == "attention" and (encoder.position, encoder.projection) == ("concatenated", "block")
 
 
+_MAY_BE_ZERO = frozenset({"layers", "warmup_batches", "max_halvings", "seed", "window"})  # of the whole numbers
+
+
 def _check(config: Config) -> None:
+    _check_numbers(config, "")
     encoder = config.encoder
     if not config.lexical:
         raise ConfigError("lexical is empty: a parser must read something", hint='lexical = ["char_lstm"]')
@@ -200,8 +205,26 @@ def _check(config: Config) -> None:
             f"which must fill the content vector of {config.d_content}",
             hint=f"char_concat.size = {config.d_content // (2 * config.char_concat.letters)}",
         )
+    if config.char_attention.size % config.char_attention.heads:
+        raise ConfigError("char_attention.size must be a multiple of char_attention.heads")
     for name, plan in (("train.plan", config.train.plan), ("eval.plan", config.eval.plan)):
         _check_plan(name, plan, config)
+
+
+def _check_numbers(section: Any, prefix: str) -> None:
+    for item in dataclasses.fields(section):
+        value, name = getattr(section, item.name), prefix + item.name
+        if dataclasses.is_dataclass(value):
+            _check_numbers(value, f"{name}.")
+        elif isinstance(value, bool):
+            continue
+        elif item.name == "adam_betas" or item.name.endswith("dropout"):
+            if not all(0 <= number < 1 for number in (value if isinstance(value, tuple) else (value,))):
+                raise ConfigError(f"{name} = {value} must be at least 0 and less than 1")
+        elif isinstance(value, float) and not 0 <= value < math.inf:
+            raise ConfigError(f"{name} = {value} must not be negative or without end")
+        elif isinstance(value, int) and value < (least := 0 if item.name in _MAY_BE_ZERO else 1):
+            raise ConfigError(f"{name} = {value} must be at least {least}")
 
 
 def _check_plan(name: str, plan: PlanConfig, config: Config) -> None:
@@ -209,8 +232,6 @@ def _check_plan(name: str, plan: PlanConfig, config: Config) -> None:
         return
     if config.encoder.kind != "attention":
         raise ConfigError(f'{name} is about attention, and encoder.kind is "{config.encoder.kind}"')
-    if plan.window is not None and plan.window < 0:
-        raise ConfigError(f"{name}.window = {plan.window} must not be negative")
     for term, layers in (("content", plan.content), ("position", plan.position)):
         if layers is None:
             continue
@@ -247,14 +268,21 @@ def config_names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
-def _read(source: str | Path) -> dict[str, Any]:
+def _read(source: str | Path, above: tuple[str | Path, ...] = ()) -> dict[str, Any]:
+    if source in above:
+        raise ConfigError(f"{source} is its own base: {' -> '.join(map(str, (*above, source)))}")
     text = _text(source)
     try:
-        table = tomllib.loads(text)
+        table: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source}: not valid TOML: {error}") from error
-    base = table.pop("base", None)
-    return table if base is None else _merge(_read(base), table)
+    if "base" not in table:
+        return table
+    base = table.pop("base")
+    if not isinstance(base, str):
+        raise ConfigError(f"{source}: base is a name or a file, got {base!r}")
+    found = base if base in config_names() else Path(source).parent / base
+    return _merge(_read(found, (*above, source)), table)
 
 
 def _text(source: str | Path) -> str:
