@@ -94,7 +94,7 @@ def test_a_base_is_merged_section_by_section(tmp_path: Path) -> None:
         ({"lexical": ["char_concat"], "encoder": {"d_model": 64}}, "must fill", "char_concat.size = 2"),
         ({"encoder": {"projection": "dense"}, "eval": {"plan": {"content": []}}}, "factored", "block"),
         ({"eval": {"plan": {"position": [9]}}}, "layers [9]", None),
-        ({"train": {"plan": {"window": -1}}}, "must not be negative", None),
+        ({"train": {"plan": {"window": -1}}}, "must be at least 0", None),
         ({"encoder": {"kind": "lstm"}, "train": {"plan": {"window": 3}}}, "is about attention", None),
     ],
 )
