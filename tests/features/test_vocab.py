@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples import TREES, tiny_config
 
-from fencepost.errors import ModelError
+from fencepost.errors import InputError, ModelError
 from fencepost.features.vocab import UNKNOWN, Labels, Vocab
 from fencepost.features.vocabularies import FORMAT_VERSION, Vocabularies
 from fencepost.trees.tree import Tree
@@ -71,3 +71,10 @@ def test_a_newer_format_is_refused_with_advice() -> None:
 def test_a_damaged_vocabulary_file_is_a_model_error(text: str) -> None:
     with pytest.raises(ModelError):
         Vocabularies.from_json(text)
+
+
+def test_trees_under_different_roots_are_refused_with_counts() -> None:
+    trees = [*TREES, Tree.from_string("(S (NN a))"), Tree.from_string("(S (NN b))")]
+    with pytest.raises(InputError, match=r"TOP \(10\), S \(2\)") as caught:
+        Vocabularies.of(trees, tiny_config())
+    assert "treebank normalize" in (caught.value.hint or "")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
 
 from fencepost.config import Config
-from fencepost.errors import ModelError
+from fencepost.errors import InputError, ModelError
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.trees.tree import Tree
 
@@ -40,7 +41,7 @@ class Vocabularies:
             words=Vocab.of(words, TOKEN_MARKS, config.words.min_count),
             tags=Vocab.of((leaf.tag for leaf in leaves), TOKEN_MARKS),
             letters=Vocab.of(chain.from_iterable(leaf.word for leaf in leaves), LETTER_MARKS),
-            root=trees[0].label,
+            root=_root(trees),
         )
 
     def to_json(self) -> str:
@@ -73,3 +74,15 @@ class Vocabularies:
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"vocab.json is damaged: {type(error).__name__}: {error}") from error
+
+
+def _root(trees: Sequence[Tree]) -> str:
+    """The symbol over every tree. A model does not predict it, so that a second one would be lost without a word."""
+    roots = Counter(tree.label for tree in trees)
+    if len(roots) > 1:
+        found = ", ".join(f"{root} ({count})" for root, count in roots.most_common(5))
+        raise InputError(
+            f"training trees stand under {len(roots)} different root symbols: {found}",
+            hint="fencepost treebank normalize puts every tree under TOP",
+        )
+    return trees[0].label
