@@ -121,6 +121,15 @@ def test_a_parser_can_be_pickled(parser: Parser) -> None:
     assert pickle.loads(pickle.dumps(parser)).parse(SENTENCES[:5]) == parser.parse(SENTENCES[:5])
 
 
+def test_a_pickled_parser_finds_its_model_from_another_folder(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    pickled = pickle.dumps(load(folder.name))
+    monkeypatch.chdir(tmp_path)
+    assert pickle.loads(pickled).parse([["It", "works"]])[0].words() == ["It", "works"]
+
+
 def test_threads_may_share_a_parser(parser: Parser) -> None:
     expected = parser.parse(SENTENCES)
     with ThreadPoolExecutor(4) as pool:

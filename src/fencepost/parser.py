@@ -36,7 +36,7 @@ def load(
     if backend is None:
         backend = "onnx" if device == "cpu" and (folder.path / ONNX).is_file() else "torch"
     run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device)
-    return Parser(run, folder.config, folder.vocabularies, _source=(str(folder.path), device, backend))
+    return Parser(run, folder.config, folder.vocabularies, _source=(str(folder.path.absolute()), device, backend))
 
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tests.samples import TREES, tiny_config
 
-from fencepost.backends.folder import CHECKSUMS, CONFIG, VOCABULARIES, WEIGHTS, ModelFolder, recover, write_model
+from fencepost.backends.folder import CHECKSUMS, CONFIG, ONNX, VOCABULARIES, WEIGHTS, ModelFolder, recover, write_model
 from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
 
@@ -44,6 +44,12 @@ def test_writing_again_keeps_folders_too(folder: Path) -> None:
     (folder / "plots" / "curve.svg").write_text("a curve")
     write_model(folder, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"better"})
     assert (folder / "plots" / "curve.svg").read_text() == "a curve"
+
+
+def test_a_file_of_the_model_before_does_not_stay_beside_the_next(folder: Path) -> None:
+    write_model(folder, tiny_config(), VOCABULARY, "a card", {ONNX: b"an exported model"})
+    assert (folder / ONNX).exists()
+    assert not (folder / WEIGHTS).exists()
 
 
 def test_a_write_that_fails_leaves_the_old_model_whole(folder: Path) -> None:

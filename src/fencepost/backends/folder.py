@@ -101,10 +101,20 @@ def recover(path: Path) -> None:
     if old.exists() and not path.exists():
         os.replace(old, path)
     elif old.exists():
+        replaced = _listed(old)
         for other in old.iterdir():
-            if not (path / other.name).exists():
+            if other.name not in replaced and not (path / other.name).exists():
                 os.replace(other, path / other.name)  # the same file, so that an open log goes on
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _listed(path: Path) -> list[str]:
+    """The files that belong to the model in a folder."""
+    try:
+        lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
+    except OSError:
+        return []
+    return [CHECKSUMS, *(line.partition("  ")[2] for line in lines)]
 
 
 def _beside(path: Path) -> tuple[Path, Path]:
