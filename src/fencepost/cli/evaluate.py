@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from fencepost.errors import UsageError
+
 EXAMPLES = """examples:
   fencepost evaluate model test.txt
   fencepost evaluate model test.txt --params spmrl --json
@@ -48,9 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     parser = load(arguments.model, device=arguments.device)
     params = load_params(arguments.params or parser.config.eval.params)
     gold = Treebank.load(*arguments.trees)
-    reads_tags = "tags" in parser.config.lexical
-    keeps_tags = arguments.tags == "gold" or reads_tags
-    sentences = [Sentence(s.words, s.tags if keeps_tags else None) for s in gold.sentences()]
+    gives_tags = arguments.tags == "gold"
+    if not gives_tags and ("tags" in parser.config.lexical or not parser.config.scorer.predict_tags):
+        raise UsageError(f"the model {arguments.model} predicts no tags", hint="--tags gold")
+    sentences = [Sentence(s.words, s.tags if gives_tags else None) for s in gold.sentences()]
     began = time.perf_counter()
     predicted = parser.parse(sentences, batch_tokens=arguments.batch_tokens)
     seconds = time.perf_counter() - began
