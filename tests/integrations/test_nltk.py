@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.errors import EmptyNodeError, TreeError, UntaggedLeafError
+from fencepost.errors import EmptyNodeError, TreeError, UntaggedLeafError, UsageError
 from fencepost.trees.tree import Leaf, Tree
+from fencepost.trees.treebank import Treebank
 
 labels = st.sampled_from(["S", "NP", "VP", "-X-"])
 leaves = st.builds(Leaf, labels, st.sampled_from(["cat", "(", "f(x)", "{", "[", "猫", "10\xa0000", "-LRB-", "'"]))
@@ -30,6 +31,13 @@ def test_nltk_sees_what_its_own_reader_sees() -> None:
     text = "(TOP (S (NP (DT The) (NN cat)) (-LRB- -LRB-)))"
     assert Tree.from_string(text).to_nltk() == nltk.Tree.fromstring(text)
     assert Tree.from_nltk(nltk.Tree.fromstring(text)) == Tree.from_string(text)
+
+
+def test_a_treebank_takes_nltk_trees_and_nothing_that_is_no_tree() -> None:
+    text = "(S (NP (DT The) (NN cat)))"
+    assert Treebank([nltk.Tree.fromstring(text)]) == Treebank([Tree.from_string(text)])
+    with pytest.raises(UsageError, match="expected a tree, got '\\(S"):
+        Treebank([text])  # type: ignore[list-item]
 
 
 def test_an_empty_root_label_becomes_top_and_a_lone_leaf_gets_a_root() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from fencepost.errors import InputError, MismatchError, UsageError
 from fencepost.trees.brackets import COMMENT_MARKS, DEFAULT_ROOT, parse_trees, read_trees
 from fencepost.trees.files import find_files, read_lines
-from fencepost.trees.tree import Tree, unchecked_tree
+from fencepost.trees.tree import Tree, as_tree, unchecked_tree
 
 if TYPE_CHECKING:
     import nltk
@@ -57,16 +57,14 @@ def _forest(trees: Sequence[Tree]) -> Tree | None:
 
 
 def _tree(parse: Parse, place: str) -> Tree | None:
-    if parse is None or isinstance(parse, Tree):
-        return parse
+    if parse is None:
+        return None
     try:
-        if isinstance(parse, str):
-            return _forest(parse_trees(parse))
-        if any(kind.__module__.startswith("nltk.") for kind in type(parse).__mro__):
-            return Tree.from_nltk(parse)
+        return _forest(parse_trees(parse)) if isinstance(parse, str) else as_tree(parse)
     except InputError as error:
         raise type(error)(error.problem, source=place, excerpt=error.excerpt, hint=error.hint) from None
-    raise UsageError(f"{place}: expected a tree, a bracket string or None, got {parse!r}")
+    except UsageError as error:
+        raise UsageError(f"{place}: {error.message}", hint="a tree, a bracket string, or None for no parse") from None
 
 
 def _name(parses: Parses, side: str) -> str:

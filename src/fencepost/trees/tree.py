@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
-from fencepost.errors import EmptyNodeError, TreeError
+from fencepost.errors import EmptyNodeError, TreeError, UsageError
 
 if TYPE_CHECKING:
     import nltk
@@ -182,6 +182,15 @@ def unchecked_leaf(tag: str, word: str) -> Leaf:
     _set_tag(leaf, tag)
     _set_word(leaf, word)
     return leaf
+
+
+def as_tree(tree: Tree | nltk.Tree) -> Tree:
+    """The tree itself, or what an NLTK tree is in our type."""
+    if isinstance(tree, Tree):
+        return tree
+    if any(kind.__module__.startswith("nltk.") for kind in type(tree).__mro__):
+        return Tree.from_nltk(tree)
+    raise UsageError(f"expected a tree, got {tree!r}")
 
 
 def real_words(words: Sequence[str]) -> tuple[str, ...]:

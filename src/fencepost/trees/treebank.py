@@ -7,12 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from fencepost.errors import InputError, MismatchError
 from fencepost.trees.brackets import read_trees
 from fencepost.trees.files import find_files, read_lines, write_atomically
-from fencepost.trees.tree import Tree
+from fencepost.trees.tree import Tree, as_tree
+
+if TYPE_CHECKING:
+    import nltk
 
 
 @dataclass(frozen=True)
@@ -40,10 +43,10 @@ class Sentence:
 
 
 class Treebank(Sequence[Tree]):
-    """Trees in memory, in the order of their files."""
+    """Trees in memory, in the order of their files. NLTK trees are taken, too."""
 
-    def __init__(self, trees: Iterable[Tree]) -> None:
-        self.trees = tuple(trees)
+    def __init__(self, trees: Iterable[Tree | nltk.Tree]) -> None:
+        self.trees = tuple(map(as_tree, trees))
 
     @classmethod
     def load(cls, *paths: str | Path) -> Treebank:
