@@ -20,6 +20,12 @@ from fencepost.trees.treebank import Treebank
 CAT = "(TOP (S (NP (DT The) (NN cat)) (VP (VBD sat))))"
 RAW = "( (S (NP-SBJ (DT The) (NN cat))\n     (VP (VBD sat) (NP (-NONE- *)))) )\n"
 FENCEPOST = [sys.executable, "-m", "fencepost"]
+INTERRUPTIBLE = """\
+import signal, sys
+from fencepost.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background would have to ignore
+sys.exit(main())
+"""
 
 
 @pytest.fixture
@@ -184,7 +190,9 @@ def test_an_interruption_keeps_what_was_written_and_exits_with_130(tmp_path: Pat
     """The reader waits on a pipe that stays open, so the program is interrupted half way for certain."""
     out = tmp_path / "out.txt"
     with subprocess.Popen(
-        [*FENCEPOST, "treebank", "words", "-", "--output", str(out)], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-c", INTERRUPTIBLE, "treebank", "words", "-", "--output", str(out)],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     ) as process:
         assert process.stdin is not None
         assert process.stderr is not None
