@@ -8,8 +8,9 @@ import pytest
 import torch
 from model_samples import LEXICALS, SENTENCES, SIZES, VARIANTS, small_config, small_model, torch_batch
 
-from fencepost.config import Config
+from fencepost.config import Config, TagsConfig, WordsConfig
 from fencepost.model.build import VocabSizes, build_model
+from fencepost.model.dropout import SharedDropout
 from fencepost.model.parser_model import ModelOutput, ParserModel
 
 SPANS = sum(len(sentence) * (len(sentence) + 1) // 2 for sentence in SENTENCES)
@@ -58,6 +59,33 @@ def test_every_encoder_runs_in_bfloat16_near_its_scores_in_full_precision(name: 
         scores = model(batch).span_scores
     assert scores.dtype == torch.float32
     torch.testing.assert_close(scores, model(batch).span_scores, atol=0.15, rtol=0.05)
+
+
+def test_every_dropout_of_the_configuration_is_where_it_belongs() -> None:
+    lexical = ("words", "tags", "char_lstm", "char_concat", "char_attention")
+    base = small_config(lexical, attention_dropout=0.01, relu_dropout=0.02, residual_dropout=0.03)
+    config = dataclasses.replace(
+        base,
+        words=WordsConfig(dropout=0.04),
+        tags=TagsConfig(dropout=0.05),
+        char_lstm=dataclasses.replace(base.char_lstm, dropout=0.06, input_dropout=0.07),
+        char_concat=dataclasses.replace(base.char_concat, dropout=0.08),
+        char_attention=dataclasses.replace(base.char_attention, dropout=0.09, input_dropout=0.10),
+    )
+    model = small_model(config)
+    layer = model.encoder.layers[0]  # type: ignore[attr-defined]
+    assert (layer.attention.dropout, layer.feed_forward.dropout.p, layer.dropout.p) == (0.01, 0.02, 0.03)
+    representations = [module.get_submodule("dropout") for module in model.lexical.representations]
+    assert [dropout.p for dropout in representations] == [0.04, 0.05, 0.06, 0.08, 0.09]
+    inputs = [model.lexical.representations[place].get_submodule("input_dropout").p for place in (2, 4)]
+    assert inputs == [0.07, 0.10]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_dropout_is_shared_by_a_sentence_everywhere_or_nowhere(shared: bool) -> None:
+    lexical = ("words", "tags", "char_lstm", "char_concat", "char_attention")
+    model = small_model(small_config(lexical, shared_dropout=shared))
+    assert {module.shared for module in model.modules() if isinstance(module, SharedDropout)} == {shared}
 
 
 def test_tags_are_scored_only_where_asked() -> None:

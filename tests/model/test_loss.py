@@ -170,3 +170,8 @@ def test_the_host_never_waits_for_the_device(loss, force_root):
         loss(scores, gold, lengths, force_root).sum().backward()
     finally:
         torch.cuda.set_sync_debug_mode("default")
+
+
+def test_the_margin_loss_is_not_negative_where_the_gold_tree_is_not_allowed() -> None:
+    scores, bare_word = torch.tensor([[0.0, -5.0]]), torch.tensor([0])
+    assert margin_loss(scores, bare_word, torch.tensor([1]), force_root=True).tolist() == [0.0]

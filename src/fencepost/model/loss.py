@@ -36,10 +36,10 @@ def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = F
 def _worst_trees(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
     """The tree with the greatest s(T) + Δ(T, T*): the best label of each cell [S], and the cells of the tree [S]."""
     augmented = scores.to(_sum_type(scores), copy=True)
-    # One off the gold label is one on all others, and needs no second array of this size.
+    # One off the gold label ranks trees as one on all others would, for every binary tree has 2n - 1 spans.
     augmented.scatter_add_(1, gold[:, None], augmented.new_full((len(gold), 1), -1.0))
     best, labels = best_labels(augmented, lengths, force_root)
-    _, marked = decode(best + 1, lengths)
+    _, marked = decode(best, lengths)
     return labels.long(), marked
 
 
