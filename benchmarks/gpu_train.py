@@ -69,7 +69,7 @@ def training_figures(log: Path) -> dict[str, object]:
 
 
 def test_figures(parser: Parser, bank: Treebank) -> dict[str, object]:
-    """Scores, and the speed from words to trees in memory (the second of two passes)."""
+    """Scores, and the speed from words to trees in memory (the last of three passes)."""
     sentences = [Sentence(sentence.words, sentence.tags) for sentence in bank.sentences()]
     for _ in range(3):
         began = time.perf_counter()
