@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.samples import TREES, tiny_config
 
+from fencepost.config import Config, WordsConfig
 from fencepost.errors import InputError, ModelError
 from fencepost.features.vocab import UNKNOWN, Labels, Vocab
 from fencepost.features.vocabularies import FORMAT_VERSION, Vocabularies
@@ -78,3 +79,9 @@ def test_trees_under_different_roots_are_refused_with_counts() -> None:
     with pytest.raises(InputError, match=r"TOP \(10\), S \(2\)") as caught:
         Vocabularies.of(trees, tiny_config())
     assert "treebank normalize" in (caught.value.hint or "")
+
+
+def test_rare_words_have_no_number_of_their_own_where_the_configuration_says_so() -> None:
+    config = Config(lexical=("words",), words=WordsConfig(min_count=2))
+    trees = [Tree.from_string("(TOP (NN twice) (NN once))"), Tree.from_string("(TOP (NN twice))")]
+    assert Vocabularies.of(trees, config).words.symbols == ("twice",)
