@@ -12,10 +12,13 @@ from fencepost.backends import torch as module
 from fencepost.backends.torch import CPU_CELLS, TorchBackend, vocab_sizes
 from fencepost.chart import cky
 from fencepost.chart.cky import Decoded
+from fencepost.config import PlanConfig
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
+from fencepost.model.parser_model import TorchBatch
+from fencepost.model.plan import AttentionPlan
 from fencepost.model.scorer import SpanScorer
 from fencepost.trees.treebank import Sentence
 
@@ -94,3 +97,13 @@ def test_no_word_gets_a_number_that_stands_for_no_tag() -> None:
     tags = ours.launch(BATCH)().tags
     assert tags is not None
     assert tags.min() >= 3
+
+
+def test_parsing_follows_the_plan_of_evaluation_and_not_that_of_training() -> None:
+    config, eval_plan = tiny_config(plan={"window": 3}), PlanConfig(window=0)
+    config = dataclasses.replace(config, eval=dataclasses.replace(config.eval, plan=eval_plan))
+    ours = TorchBackend(backend().model, config, torch.device("cpu"))
+    with torch.inference_mode():
+        expected = ours.model.eval()(TorchBatch.of(BATCH), AttentionPlan(window=0)).span_scores
+    assert torch.equal(torch.from_numpy(ours.score(BATCH).spans.packed()), expected)
+    assert spans(ours.launch(BATCH)().trees) == spans(cky.decode(ours.score(BATCH).spans.reduce()))

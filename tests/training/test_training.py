@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from fencepost.backends.torch import TorchBackend
 from fencepost.config import Config, config_from_table, config_to_toml, load_config
 from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.score import score
+from fencepost.model.plan import AttentionPlan
 from fencepost.parser import load
 from fencepost.training.dev import DevScore, DevSet
 from fencepost.training.distributed import Team
@@ -186,15 +188,60 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
     assert losses(1) == losses(1) != losses(2)
 
 
-def test_pieces_of_a_batch_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    def gradients(budget: int) -> list[torch.Tensor]:
-        trainer = Trainer(small_without_dropout(batch_tokens=budget), TREES, TREES, CPU)
-        monkeypatch.setattr(trainer.optimizer, "zero_grad", lambda set_to_none: None)
-        trainer.step(list(range(len(TREES))))
-        return [weight.grad for weight in trainer.parameters if weight.grad is not None]
+def gradients(config: Config, monkeypatch: pytest.MonkeyPatch, part: str = "") -> list[torch.Tensor]:
+    """What one step on all trees leaves in the parameters whose names begin so."""
+    trainer = Trainer(config, TREES, TREES, CPU)
+    monkeypatch.setattr(trainer.optimizer, "zero_grad", lambda set_to_none: None)
+    trainer.step(list(range(len(TREES))))
+    named = trainer.model.named_parameters()
+    return [weight.grad for name, weight in named if name.startswith(part) and weight.grad is not None]
 
-    for whole, cut in zip(gradients(10_000), gradients(12), strict=True):
+
+def test_pieces_of_a_batch_give_the_gradient_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of_pieces(budget: int) -> list[torch.Tensor]:
+        config = small_without_dropout(batch_tokens=budget)
+        scorer = replace(config.scorer, predict_tags=True)
+        return gradients(replace(config, scorer=scorer), monkeypatch)
+
+    for whole, cut in zip(of_pieces(10_000), of_pieces(12), strict=True):
         torch.testing.assert_close(whole, cut, atol=1e-5, rtol=1e-3)
+
+
+def test_the_tag_loss_counts_as_much_as_its_weight_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    once, thrice = (gradients(tiny_config(tag_loss_weight=weight), monkeypatch, "tag_scorer") for weight in (1.0, 3.0))
+    assert len(once) == 6
+    for light, heavy in zip(once, thrice, strict=True):
+        torch.testing.assert_close(3 * light, heavy)
+
+
+def test_gradients_are_clipped_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    clipped = gradients(tiny_config(clip_norm=0.01), monkeypatch)
+    norm = torch.stack([gradient.norm() for gradient in clipped]).norm()
+    torch.testing.assert_close(norm, torch.tensor(0.01), atol=1e-5, rtol=1e-3)
+
+
+def test_the_optimizer_steps_at_the_rate_of_the_schedule() -> None:
+    trainer = Trainer(tiny_config(warmup_batches=5, learning_rate=0.01), TREES, TREES, CPU)
+    advance(trainer, 2)
+    assert [group["lr"] for group in trainer.optimizer.param_groups] == [pytest.approx(0.004)]
+
+
+@pytest.mark.parametrize(("warmup", "halvings"), [(100, 0), (0, 2)])
+def test_the_rate_is_not_halved_while_it_still_rises(
+    warmup: int, halvings: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(DevSet, "score", lambda self, backend: DevScore(1, 2, 2))
+    trainer = Trainer(tiny_config(warmup_batches=warmup, patience_epochs=0.0), TREES, TREES, CPU)
+    advance(trainer, 9)
+    assert trainer.schedule.halvings == halvings
+
+
+def test_training_follows_its_own_plan() -> None:
+    trainer = Trainer(tiny_config(plan={"window": 2, "relaxed": True}), TREES, TREES, CPU)
+    plans: list[object] = []
+    trainer.model.register_forward_pre_hook(lambda model, arguments: plans.append(arguments[1]))
+    advance(trainer, 1)
+    assert plans == [AttentionPlan(window=2, relaxed=True)]
 
 
 # The run as a user sees it
