@@ -44,3 +44,11 @@ def test_training_is_exhausted_when_more_halvings_in_a_row_than_allowed_did_not_
         schedule.record(1.0, epoch, CONFIG)
     assert schedule.halvings == 3
     assert epoch == pytest.approx(3 * 2.25)
+
+
+def test_a_rate_that_was_halved_stays_halved_after_a_gain() -> None:
+    config, schedule = TrainConfig(learning_rate=1.0, warmup_batches=0, patience_epochs=1.0), Schedule()
+    for f1, epoch in ((50.0, 1.0), (40.0, 3.0), (60.0, 4.0)):
+        schedule.record(f1, epoch, config)
+    assert schedule.halvings_without_gain == 0
+    assert schedule.rate(100, config) == 0.5
