@@ -250,15 +250,6 @@ def test_the_real_program_exits_with_2_and_no_traceback(tmp_path: Path, data: by
     assert b"Traceback" not in result.stderr
 
 
-def test_a_tree_longer_than_the_limit_is_given_up_before_memory_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fencepost.trees.brackets.LONGEST_TREE", 1000)
-    (tmp_path / "bad.txt").write_text("(S\n" + "(NN cat)\n" * 200)
-    with pytest.raises(UnbalancedError, match=r"bad\.txt:1: a bracket is never closed"):
-        Treebank.load(tmp_path / "bad.txt")
-
-
 def test_a_long_run_of_blanks_takes_no_quadratic_time(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("(S" + " " * 1_000_000 + "a b c (NN cat))\n")
     with pytest.raises(TreeError):

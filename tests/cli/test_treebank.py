@@ -219,6 +219,22 @@ def test_a_reader_that_leaves_early_causes_no_message(cats: Path) -> None:
         assert process.stderr.read() == b""
 
 
+def test_a_reader_that_left_before_the_first_line_causes_no_message(cats: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run([*FENCEPOST, "treebank", "stats", str(cats)], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (1, b"")
+
+
+def test_a_file_name_that_is_not_utf_8_ends_no_command(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/caf\xe9.txt"
+    with open(name, "w") as file:
+        file.write(CAT)
+    result = subprocess.run([*map(os.fsencode, FENCEPOST), b"treebank", b"stats", name], capture_output=True)
+    assert (result.returncode, result.stderr) == (0, b"")
+
+
 def test_trees_are_utf_8_whatever_the_locale(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("(NP (NN 猫))\n", "utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from strategies import trees
 
 from fencepost.errors import ExtraTextError, MissingLabelError, TreeError, UnbalancedError
+from fencepost.trees import brackets
 from fencepost.trees.brackets import SourceLine, parse_tree, parse_trees, read_trees
 from fencepost.trees.tree import Leaf, Tree
 
@@ -97,6 +98,38 @@ def test_an_unclosed_bracket_is_reported_where_the_tree_begins_with_the_line_of_
         list(read_trees(numbered(text), "cats.txt"))
     assert caught.value.line == 2
     assert caught.value.hint == "a new tree seems to begin on line 3"
+
+
+def test_a_tree_that_does_not_end_is_given_up_before_all_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(brackets, "LONGEST_TREE", 1000)
+    lines = iter(numbered("(S\n" + "(NN cat)\n" * 500))
+    with pytest.raises(UnbalancedError):
+        list(read_trees(lines))
+    assert len(list(lines)) > 350
+
+
+def test_many_trees_may_be_longer_than_the_longest_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(brackets, "LONGEST_TREE", 100)
+    assert len(read("(S\n (NN cat))\n" * 50)) == 50
+
+
+def test_what_is_remembered_of_pieces_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = brackets._PieceCache()
+    monkeypatch.setattr(brackets, "_cache", cache)
+    monkeypatch.setattr(brackets, "_CACHE_SIZE", 10)
+    assert len(parse_trees("".join(f"(NN w{number})" for number in range(100)))) == 100
+    assert len(cache) <= 10
+
+
+@pytest.mark.parametrize("word", ["c\0t", "\ud800"])
+def test_a_text_with_what_no_file_can_hold_is_refused(word: str) -> None:
+    with pytest.raises(TreeError, match="is no text"):
+        parse_trees(f"(NP (NN {word}))")
+
+
+def test_an_error_after_empty_lines_names_the_line_of_the_text() -> None:
+    with pytest.raises(ExtraTextError, match=r"^a\.txt:3: text outside brackets: cat$"):
+        parse_trees("\n\ncat\n", "a.txt")
 
 
 def test_trees_before_an_error_are_yielded_first() -> None:

@@ -49,6 +49,10 @@ def test_labels_are_counted_inside_chains_and_the_root_is_not_one() -> None:
     assert Stats.of(TREES).labels == {"S": 3, "VP": 3, "NP": 1}
 
 
+def test_two_labels_over_the_same_words_are_a_unary_chain() -> None:
+    assert Stats.of([Tree.from_string("(TOP (S (VP (VB Go))))")]).figures()["unary_chains"] == 1
+
+
 def test_a_tree_without_a_root_symbol_counts_as_one_with_it() -> None:
     with_root, without = (Stats.of([Tree.from_string(text)]) for text in ("(TOP (S (NN cat)))", "(S (NN cat))"))
     assert without.labels == with_root.labels == {"S": 1}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import gzip
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,18 @@ def test_a_treebank_without_trees_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("# nothing\n")
     with pytest.raises(InputError, match=r"empty\.txt: there are no trees"):
         Treebank.load(tmp_path / "empty.txt")
+
+
+def test_the_garbage_collector_rests_while_trees_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    states: list[bool] = []
+
+    def trees(*_: object) -> Iterator[Tree]:
+        states.append(gc.isenabled())
+        yield CAT
+
+    monkeypatch.setattr("fencepost.trees.treebank.iter_trees", trees)
+    Treebank.load("cat.txt")
+    assert states == [False]
 
 
 @pytest.mark.parametrize("enabled", [True, False])
