@@ -57,6 +57,13 @@ def test_a_bad_line_is_named_with_its_place(line: str, message: str) -> None:
         parse(f"DEBUG 0\n{line}\n")
 
 
+def test_what_is_no_file_of_parameters_is_quoted_in_short_and_without_control_characters() -> None:
+    with pytest.raises(InputError) as caught:
+        parse("\x1b[31m" + "(S" * 10_000)
+    assert len(caught.value.message) < 300
+    assert caught.value.message.isprintable()
+
+
 def test_the_nearest_parameter_is_suggested() -> None:
     with pytest.raises(InputError) as caught:
         parse("DELETE_LABLE TOP\n")

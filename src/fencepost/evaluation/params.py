@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from fencepost.errors import InputError, UsageError
-from fencepost.trees.brackets import ROOT_SYMBOLS, SourceLine
+from fencepost.trees.brackets import ROOT_SYMBOLS, SourceLine, excerpt_of
 from fencepost.trees.files import read_lines
 from fencepost.trees.tree import unescape
 
@@ -51,7 +51,7 @@ def parse_params(lines: Iterable[SourceLine], source: str = "<text>") -> ScorePa
         key, *values = fields
         problem = _problem(key, values)
         if problem:
-            raise InputError(problem, source=source, line=number, excerpt=text.strip(), hint=_hint(key))
+            raise InputError(problem, source=source, line=number, excerpt=excerpt_of(text), hint=_hint(key))
         entries[key].append(values)
     return ScoreParams(
         deleted=_names(entries["DELETE_LABEL"]),
@@ -81,7 +81,7 @@ _NUMBERS: Final = ("DEBUG", "MAX_ERROR", "CUTOFF_LEN", "LABELED", "DISC_ONLY")
 
 def _problem(key: str, values: list[str]) -> str | None:
     if key not in _VALUES:
-        return f"unknown parameter {key}"
+        return f"unknown parameter {excerpt_of(key)}"
     if len(values) != _VALUES[key]:
         return f"{key} takes {_VALUES[key]} value{'s' * (_VALUES[key] > 1)}, got {len(values)}"
     if key in _NUMBERS and not (values[0].isascii() and values[0].isdigit()):

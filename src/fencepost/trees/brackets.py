@@ -101,7 +101,7 @@ def parse_trees(text: str, source: str | None = None, first_line: int = 1, unlab
             fault.problem,
             source=source,
             line=None if source is None else first_line + _newlines_before_text(text, offset),
-            excerpt=_excerpt(text[offset : offset + 200]),
+            excerpt=excerpt_of(text[offset : offset + 200]),
             hint=fault.hint,
         ) from None
 
@@ -145,7 +145,7 @@ def parse_tree(text: str) -> Tree:
     """The one tree in a text."""
     trees = parse_trees(text)
     if len(trees) != 1:
-        raise TreeError(f"expected one tree, found {len(trees)}", excerpt=_excerpt(text))
+        raise TreeError(f"expected one tree, found {len(trees)}", excerpt=excerpt_of(text))
     return trees[0]
 
 
@@ -208,7 +208,7 @@ def format_tree(tree: Node) -> str:
 def _unclosed(source: str, first: int, suspect: int, held: list[str]) -> UnbalancedError:
     hint = f"a new tree seems to begin on line {suspect}" if suspect else "is the file cut short?"
     return UnbalancedError(
-        "a bracket is never closed", source=source, line=first, excerpt=_excerpt(held[0][:200]), hint=hint
+        "a bracket is never closed", source=source, line=first, excerpt=excerpt_of(held[0][:200]), hint=hint
     )
 
 
@@ -223,7 +223,8 @@ def _newlines_before_text(text: str, offset: int) -> int:
     return text.count("\n", 0, offset + blank)
 
 
-def _excerpt(text: str, width: int = 60) -> str:
+def excerpt_of(text: str, width: int = 60) -> str:
+    """The beginning of the first line, fit to be printed."""
     line = text.strip().split("\n", 1)[0]
     shown = line if len(line) <= width else line[: width - 1] + "…"
     return shown if shown.isprintable() else ascii(shown)[1:-1]
