@@ -21,7 +21,7 @@ from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
 
 BATCH_TOKENS: Final = 4_000
-ENCODED: Final = 1_000  # tokens, as ``features.batching`` counts, that go through the encoder at once
+ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once
 CELLS: Final = 2_048  # spans scored at once
 SPELLED: Final = 2_000  # letters read at once
 
@@ -146,8 +146,6 @@ def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
     options.log_severity_level = 3
     options.enable_mem_pattern = False  # every batch has its own shape
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    # Processors without VNNI would add products of bytes in 16 bits, which overflow.
-    options.add_session_config_entry("session.x64quantprecision", "1")
     path = folder.path / name
     try:
         # The fused sum and norm takes 2.6 ms where the sum and the norm take 0.3.
