@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.samples import TREES, tiny_config
 
 from fencepost.config import Config, WordsConfig
-from fencepost.errors import InputError, ModelError
+from fencepost.errors import ModelError
 from fencepost.features.vocab import UNKNOWN, Labels, Vocab
 from fencepost.features.vocabularies import FORMAT_VERSION, Vocabularies
 from fencepost.trees.tree import Tree
@@ -74,11 +74,18 @@ def test_a_damaged_vocabulary_file_is_a_model_error(text: str) -> None:
         Vocabularies.from_json(text)
 
 
-def test_trees_under_different_roots_are_refused_with_counts() -> None:
-    trees = [*TREES, Tree.from_string("(S (NN a))"), Tree.from_string("(S (NN b))")]
-    with pytest.raises(InputError, match=r"TOP \(10\), S \(2\)") as caught:
-        Vocabularies.of(trees, tiny_config())
-    assert "treebank normalize" in (caught.value.hint or "")
+@pytest.mark.parametrize(
+    ("trees", "root"),
+    [
+        (["(S (NN a) (NN b))", "(ROOT (NN a))"], "ROOT"),
+        (["(S (NN a) (NN b))", "(NP (NN a))"], "TOP"),
+        (["(TOP (NN a))", "(S1 (NN a))", "(S1 (NN b))"], "S1"),
+    ],
+)
+def test_a_root_that_is_a_phrase_is_a_label_and_not_the_root_symbol(trees: list[str], root: str) -> None:
+    vocabularies = Vocabularies.of([Tree.from_string(tree) for tree in trees], tiny_config())
+    assert vocabularies.root == root
+    assert (("S",) in vocabularies.labels.chains) == trees[0].startswith("(S ")
 
 
 def test_rare_words_have_no_number_of_their_own_where_the_configuration_says_so() -> None:

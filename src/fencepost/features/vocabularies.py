@@ -10,8 +10,9 @@ from itertools import chain
 from typing import Any, Final
 
 from fencepost.config import Config
-from fencepost.errors import InputError, ModelError
+from fencepost.errors import ModelError
 from fencepost.features.vocab import Labels, Vocab
+from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
 from fencepost.trees.tree import Tree
 
 FORMAT_VERSION: Final = 1
@@ -30,7 +31,7 @@ class Vocabularies:
     words: Vocab
     tags: Vocab
     letters: Vocab
-    root: str  # the symbol over every tree
+    root: str  # the symbol put over every parsed tree
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config) -> Vocabularies:
@@ -77,12 +78,6 @@ class Vocabularies:
 
 
 def _root(trees: Sequence[Tree]) -> str:
-    """The symbol over every tree. A model does not predict it, so that a second one would be lost without a word."""
-    roots = Counter(tree.label for tree in trees)
-    if len(roots) > 1:
-        found = ", ".join(f"{root} ({count})" for root, count in roots.most_common(5))
-        raise InputError(
-            f"training trees stand under {len(roots)} different root symbols: {found}",
-            hint="fencepost treebank normalize puts every tree under TOP",
-        )
-    return trees[0].label
+    """The commonest root symbol. A root that is a phrase is predicted like any other, and will stand below this."""
+    symbols = Counter(tree.label for tree in trees if tree.label in ROOT_SYMBOLS)
+    return max(symbols, key=symbols.__getitem__, default=DEFAULT_ROOT)
