@@ -1,4 +1,4 @@
-"""Trains every variant of the paper for the same short time, one after the other: development F1, and how fast it parses.
+"""Trains every variant of the paper for the same short time, one after the other: development F1, and speed.
 
     PYTHONPATH=src python benchmarks/variants.py --treebank DIR --seconds 12 --device cuda --out variants.json
 

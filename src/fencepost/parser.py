@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from fencepost.backends.base import Backend, Parsed
 from fencepost.backends.folder import DEFAULT_MODEL, ONNX, WEIGHTS, ModelFolder
+from fencepost.collector import no_garbage_collection
 from fencepost.config import Config
 from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError
 from fencepost.features.batching import pieces
@@ -88,7 +89,9 @@ class Parser:
         """``parse`` for endless input: trees come while sentences are still being read."""
         numbered = (self._sentence(sentence, number) for number, sentence in enumerate(sentences, 1))
         while chunk := list(islice(numbered, CHUNK)):
-            yield from self._parse_chunk(chunk, batch_tokens or self._backend.batch_tokens)
+            with no_garbage_collection():
+                trees = self._parse_chunk(chunk, batch_tokens or self._backend.batch_tokens)
+            yield from trees
 
     def _parse_chunk(self, sentences: list[Sentence], budget: int) -> list[Tree]:
         trees: dict[int, Tree] = {}

@@ -126,11 +126,12 @@ class Trainer:
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[place] for place in batch)
-        for piece in self._ahead.get(batch):
+        for number, piece in enumerate(self._ahead.get(batch)):
             loss = self._loss(piece, len(batch), words)
+            if number == 0:  # from now on the backward pass leaves the interpreter free for another thread
+                self._ahead.begin(self._batch(self.step_number + 1))
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
-        self._ahead.begin(self._batch(self.step_number + 1))
         self.masters.take_gradients()
         self._loss_sum += self.team.sum_gradients(self.parameters, total)
         if train.clip_norm is not None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
+from fencepost.collector import no_garbage_collection
 from fencepost.errors import InputError, MismatchError
 from fencepost.trees.brackets import read_trees
 from fencepost.trees.files import find_files, read_lines, write_atomically
@@ -51,7 +50,7 @@ class Treebank(Sequence[Tree]):
     @classmethod
     def load(cls, *paths: str | Path) -> Treebank:
         """Reads files, folders and globs; .gz files too."""
-        with _no_garbage_collection():
+        with no_garbage_collection():
             bank = cls(iter_trees(*paths))
         if not bank:
             raise InputError("there are no trees", source=", ".join(map(str, paths)))
@@ -89,15 +88,3 @@ def iter_trees(*paths: str | Path, unlabelled: str | None = None) -> Iterator[Tr
     """Streams trees from files, folders and globs; ``unlabelled`` as in ``read_trees``."""
     for path in find_files(paths):
         yield from read_trees(read_lines(path), str(path), unlabelled)
-
-
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    # Trees hold no cycles, and the collector would walk all earlier ones again and again: two thirds of the time.
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
