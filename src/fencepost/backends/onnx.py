@@ -27,7 +27,7 @@ SPELLED: Final = 2_000  # letters read at once
 
 
 class OnnxBackend:
-    """One model in memory. ``threads`` work on each matrix product; one a process wastes the least time."""
+    """One model in memory."""
 
     def __init__(
         self, model: InferenceSession, spans: InferenceSession, letters: InferenceSession | None, config: Config
@@ -42,6 +42,7 @@ class OnnxBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
+        """``threads`` share each matrix product: one sentence sooner, but more processes parse a file faster."""
         reads_letters = any(kind.startswith("char_") for kind in folder.config.lexical)
         names = [ONNX, SPANS, LETTERS] if reads_letters else [ONNX, SPANS]
         model, spans, *letters = (_session(folder, name, threads) for name in names)

@@ -19,7 +19,7 @@ Linear = Callable[[Graph, str, Floats], str]  # [..., inputs] times a matrix [in
 
 ROW_STEPS: Final = 127  # from 0 to the largest value of a row
 # Processors without VNNI add two products in 16 bits: 2 x 255 x 63 fits, and would not with all eight bits of a column.
-# So every processor gives the same trees, and F1 is the same with either.
+# F1 is the same with either.
 COLUMN_STEPS: Final = 63
 SMALLEST: Final = np.float32(1e-30)  # a row of zeros is divided by this
 
