@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 from fencepost.errors import FencepostError, TrainingError
 
-COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export")
+COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export", "import-benepar")
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -33,7 +33,7 @@ def build_parser() -> ArgumentParser:
     parser.add_argument("--version", action="version", version=f"fencepost {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for name in COMMANDS:
-        importlib.import_module(f"fencepost.cli.{name}").add_command(subparsers)
+        importlib.import_module(f"fencepost.cli.{name.replace('-', '_')}").add_command(subparsers)
     return parser
 
 

@@ -1,0 +1,147 @@
+"""benepar's models, turned into ours: the same trees, without benepar, and without running code from a file."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import Tensor
+
+from fencepost.config import CharLSTMConfig, Config, EncoderConfig, ScorerConfig
+from fencepost.errors import ModelError
+from fencepost.features.vocab import Labels, Vocab
+from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
+from fencepost.integrations import benepar_weights
+from fencepost.training.checkpoint import save_weights
+from fencepost.trees.brackets import DEFAULT_ROOT
+
+CHAIN: Final = "::"  # between the labels of a unary chain
+UNKNOWN, SENTENCE_START, WORD_START, WORD_STOP, SENTENCE_STOP = "\0\1\2\3\4"
+MARKS: Final = (UNKNOWN, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP)  # in our order, after padding
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """What benepar saved: its vocabularies (symbol to number), its settings, its weights in fp32."""
+
+    tags: Mapping[str, int]
+    labels: Mapping[str, int]
+    letters: Mapping[str, int]  # empty where the model reads no letters
+    settings: Mapping[str, Any]
+    weights: Mapping[str, Tensor]
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Checkpoint:
+        return cls(
+            tags=config["tag_vocab"],
+            labels=config["label_vocab"],
+            letters=config["char_vocab"] or {},
+            settings=config["hparams"],
+            weights={
+                name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()
+            },
+        )
+
+
+def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> None:
+    """Reads a benepar model and writes a model folder."""
+    path = Path(path)
+    try:
+        checkpoint = read_checkpoint(path)
+        config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
+        weights = _weights(checkpoint)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ModelError(f"{path}: not a model of benepar: {type(error).__name__}: {error}") from error
+    save_weights(Path(out), config, vocabularies, _card(path), weights)
+
+
+def read_checkpoint(path: Path) -> Checkpoint:
+    saved = _load(path)
+    return Checkpoint.of(saved["config"], saved["state_dict"])
+
+
+def _load(path: Path) -> Any:
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror or error}") from error
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        raise ModelError(f"{path}: not a file of weights that can be read safely: {error}") from error
+
+
+def _config(checkpoint: Checkpoint, language: str) -> Config:
+    settings = checkpoint.settings
+    return Config(
+        lexical=("char_lstm",),
+        language=language,
+        char_lstm=CharLSTMConfig(
+            size=settings["d_char_emb"],
+            dropout=settings["morpho_emb_dropout"],
+            input_dropout=settings["char_lstm_input_dropout"],
+        ),
+        encoder=EncoderConfig(
+            layers=settings["num_layers"],
+            d_model=settings["d_model"],
+            heads=settings["num_heads"],
+            d_k=settings["d_kv"],
+            d_v=settings["d_kv"],
+            d_ff=settings["d_ff"],
+            max_length=settings["encoder_max_len"],
+            attention_dropout=settings["attention_dropout"],
+            relu_dropout=settings["relu_dropout"],
+            residual_dropout=settings["residual_dropout"],
+        ),
+        scorer=ScorerConfig(
+            hidden=settings["d_label_hidden"],
+            predict_tags=_predicts_tags(checkpoint),
+            tag_hidden=settings["d_tag_hidden"] or ScorerConfig.tag_hidden,
+            force_root=settings.get("force_root_constituent", True),
+        ),
+    )
+
+
+def _predicts_tags(checkpoint: Checkpoint) -> bool:
+    return "f_tag.0.weight" in checkpoint.weights
+
+
+def _vocabularies(checkpoint: Checkpoint) -> Vocabularies:
+    labels = _by_number(checkpoint.labels)
+    return Vocabularies(
+        labels=Labels(tuple(tuple(label.split(CHAIN)) if label else () for label in labels)),
+        words=Vocab((), (), TOKEN_MARKS),
+        tags=_vocab(_by_number(checkpoint.tags), TOKEN_MARKS),
+        letters=_vocab(_letters(checkpoint), LETTER_MARKS),
+        root=DEFAULT_ROOT,
+    )
+
+
+def _weights(checkpoint: Checkpoint) -> dict[str, Tensor]:
+    theirs = checkpoint.weights
+    rows = [checkpoint.letters[letter] for letter in (*MARKS, *_letters(checkpoint))]
+    ours = dict(benepar_weights.letters(theirs, rows))
+    ours.update(benepar_weights.encoder(theirs, checkpoint.settings["num_layers"]))
+    ours.update(benepar_weights.span_scorer(theirs))
+    if _predicts_tags(checkpoint):
+        ours.update(benepar_weights.tag_scorer(theirs))
+    return ours
+
+
+def _letters(checkpoint: Checkpoint) -> list[str]:
+    return [letter for letter in _by_number(checkpoint.letters) if letter not in MARKS]
+
+
+def _by_number(numbers: Mapping[str, int]) -> list[str]:
+    return sorted(numbers, key=numbers.__getitem__)
+
+
+def _vocab(symbols: list[str], reserved: int) -> Vocab:
+    """Nobody counted: each symbol was seen at least once."""
+    return Vocab(tuple(symbols), (1,) * len(symbols), reserved)
+
+
+def _card(path: Path) -> str:
+    return f"# A model imported from benepar\n\nMade by `fencepost import-benepar` from `{path.name}`.\n"

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file
+
+from fencepost.backends.folder import WEIGHTS, ModelFolder
+from fencepost.cli.main import main
+from fencepost.errors import ModelError
+from fencepost.integrations.benepar import import_benepar
+from fencepost.parser import load
+
+LETTERS = "lexical.representations.0.embedding.weight"
+
+
+def imported(folder: Path, saved: dict[str, Any]) -> ModelFolder:
+    torch.save(saved, folder / "benepar.pt")
+    import_benepar(folder / "benepar.pt", folder / "model")
+    return ModelFolder.open(folder / "model")
+
+
+def test_the_command_writes_a_model_that_parses_and_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.save(char_lstm_file(), tmp_path / "benepar.pt")
+    assert main(["import-benepar", str(tmp_path / "benepar.pt"), str(tmp_path / "model")]) == 0
+    assert capsys.readouterr().err == f"the model is in {tmp_path / 'model'}\n"
+    (tree,) = load(tmp_path / "model").parse([["the", "cat", "sleeps"]])
+    assert tree.words() == ["the", "cat", "sleeps"]
+    assert {leaf.tag for leaf in tree.leaves()} <= {"UNK", "DT", "NN", "VBZ"}
+
+
+def test_labels_keep_their_numbers_and_chains_are_split(tmp_path: Path) -> None:
+    chains = imported(tmp_path, char_lstm_file()).vocabularies.labels.chains
+    assert chains == ((), ("NP",), ("S",), ("S", "VP"))
+
+
+@pytest.mark.parametrize(("setting", "forced"), [({}, True), ({"force_root_constituent": False}, False)])
+def test_a_root_constituent_is_forced_unless_the_file_says_no(
+    tmp_path: Path, setting: dict[str, bool], forced: bool
+) -> None:
+    assert imported(tmp_path, char_lstm_file(**setting)).config.scorer.force_root is forced
+
+
+@pytest.mark.parametrize("letters", [CODE_POINTS, MARKS | {"a": 5, "Ω": 6, "☃": 7}], ids=["code points", "listed"])
+def test_each_letter_keeps_its_vector(tmp_path: Path, letters: dict[str, int]) -> None:
+    saved = char_lstm_file(letters)
+    folder = imported(tmp_path, saved)
+    ours, theirs = load_file(folder.path / WEIGHTS)[LETTERS], saved["state_dict"]["char_encoder.emb.weight"]
+    ids = folder.vocabularies.letters.ids
+    assert set(ids) == set(letters) - set(MARKS)
+    assert all(torch.equal(ours[ids[letter]], theirs[letters[letter]]) for letter in ids)
+
+
+def test_marks_keep_their_vectors_in_our_order(tmp_path: Path) -> None:
+    saved = char_lstm_file()
+    folder = imported(tmp_path, saved)
+    ours, theirs = load_file(folder.path / WEIGHTS)[LETTERS], saved["state_dict"]["char_encoder.emb.weight"]
+    assert torch.equal(ours[1:6], theirs[[0, 2, 3, 1, 4]])
+
+
+def test_weights_in_half_precision_are_read_as_fp32(tmp_path: Path) -> None:
+    saved = char_lstm_file()
+    saved["state_dict"] = {name: tensor.half() for name, tensor in saved["state_dict"].items()}
+    folder = imported(tmp_path, saved)
+    assert {tensor.dtype for tensor in load_file(folder.path / WEIGHTS).values()} == {torch.float32}
+
+
+class Harmful:
+    def __reduce__(self) -> tuple[object, ...]:
+        return (print, ("this ran",))
+
+
+def test_code_in_a_file_is_refused_and_never_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ModelError, match="not a file of weights that can be read safely"):
+        imported(tmp_path, {"config": Harmful()})
+    assert "this ran" not in capsys.readouterr().out
+
+
+def test_a_file_without_the_parts_of_a_model_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="not a model of benepar: KeyError: 'config'"):
+        imported(tmp_path, {"weights": torch.zeros(3)})
+
+
+def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"nothing\.pt: No such file"):
+        import_benepar(tmp_path / "nothing.pt", tmp_path / "model")

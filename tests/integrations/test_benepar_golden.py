@@ -1,0 +1,73 @@
+"""Imported models against what benepar 0.2.0 itself answered."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fencepost.backends.export import export_onnx
+from fencepost.integrations.benepar import import_benepar
+from fencepost.parser import Parser, load
+from fencepost.trees.spans import spans_below_root, tree_from_spans
+from fencepost.trees.tree import Leaf, Tree
+from fencepost.trees.treebank import Sentence
+
+pytestmark = pytest.mark.golden
+FILES = {"charlstm": "charlstm.pt"}
+
+
+class Golden:
+    """One of benepar's models, imported, and its answers."""
+
+    def __init__(self, name: str, shared: Path, out: Path) -> None:
+        self.name, self.expected, self.out = name, shared / "reference" / "benepar" / "expected" / name, out
+        import_benepar(shared / "reference" / "benepar" / FILES[name], out)
+        self.parser = load(out)
+        self.inputs: list[dict[str, Any]] = json.loads((self.expected / "inputs.json").read_text("utf-8"))
+
+    def sentences(self, tags: bool) -> list[Sentence]:
+        return [Sentence(tuple(line["words"]), tuple(line["tags"]) if tags else None) for line in self.inputs]
+
+    def trees(self, tags: bool) -> list[str]:
+        suffix = "goldtags" if tags else "predtags"
+        return (self.expected / f"{self.name}.trees_{suffix}.txt").read_text("utf-8").splitlines()
+
+    def written(self, parser: Parser, tags: bool) -> list[str]:
+        """Our trees as benepar wrote its own: with the words in Penn's spelling."""
+        trees = parser.parse(self.sentences(tags))
+        return [_respelled(tree, line["escaped_words"]) for tree, line in zip(trees, self.inputs, strict=True)]
+
+
+def _respelled(tree: Tree, words: list[str]) -> str:
+    leaves = [Leaf(leaf.tag, word) for leaf, word in zip(tree.leaves(), words, strict=True)]
+    return str(tree_from_spans(leaves, spans_below_root(tree), tree.label))
+
+
+@pytest.fixture(scope="module", params=FILES)
+def golden(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Golden:
+    return Golden(request.param, shared, tmp_path_factory.mktemp(request.param) / "model")
+
+
+@pytest.mark.parametrize("tags", [True, False], ids=["tags given", "no tags"])
+def test_trees_are_those_of_benepar(golden: Golden, tags: bool) -> None:
+    assert golden.written(golden.parser, tags) == golden.trees(tags)
+
+
+def test_span_scores_are_those_of_benepar(golden: Golden) -> None:
+    with np.load(golden.expected / "scores.npz") as scores:
+        for number, sentence in enumerate(golden.sentences(tags=False)[:12]):
+            theirs = scores[f"scores_{number:03}"]  # of words i to j, both included
+            batch = golden.parser._indexer.batch([sentence])
+            ours = golden.parser._backend.score(batch).spans.scores[0, :-1, 1:]
+            cells = np.triu_indices(len(sentence))
+            np.testing.assert_allclose(ours[cells], theirs[cells], atol=1e-4)
+
+
+def test_trees_are_the_same_without_torch(shared: Path, tmp_path: Path) -> None:
+    golden = Golden("charlstm", shared, tmp_path / "model")
+    export_onnx(golden.out, tmp_path / "onnx")
+    assert golden.written(load(tmp_path / "onnx"), tags=False) == golden.trees(tags=False)
