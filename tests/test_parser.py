@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import random
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import fencepost
 from fencepost.errors import InputError
-from fencepost.parser import CHUNK, Parser, load
+from fencepost.parser import Parser, load
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
@@ -49,18 +50,22 @@ def test_a_sentence_gets_the_same_tree_in_any_company(parser: Parser) -> None:
     assert parser.parse(SENTENCES, batch_tokens=1) == together
 
 
-def test_trees_come_while_sentences_are_still_being_read(parser: Parser) -> None:
+def test_the_first_tree_comes_before_the_second_sentence_is_read(parser: Parser) -> None:
     read = 0
 
-    def endless() -> object:
+    def endless() -> Iterator[list[str]]:
         nonlocal read
         while True:
             read += 1
             yield ["It", "works"]
 
-    first = next(parser.iter_parse(endless()))  # type: ignore[arg-type]
+    first = next(parser.iter_parse(endless()))
     assert first.words() == ["It", "works"]
-    assert read == CHUNK
+    assert read == 1
+
+
+def test_streamed_trees_are_those_of_a_list(parser: Parser) -> None:
+    assert list(parser.iter_parse(iter(SENTENCES))) == parser.parse(SENTENCES)
 
 
 def test_tags_that_are_given_stay_and_others_are_predicted(parser: Parser) -> None:

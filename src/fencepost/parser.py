@@ -15,6 +15,7 @@ from fencepost.errors import InputError, MissingExtraError, ModelError, UsageErr
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.streaming import growing_chunks
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import Leaf, Tree, check_tags, real_words, unchecked_leaf
 from fencepost.trees.treebank import Sentence
@@ -81,14 +82,27 @@ class Parser:
 
     def parse(self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None) -> list[Tree]:
         """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
-        return list(self.iter_parse(sentences, batch_tokens=batch_tokens))
+        checked = self.checked(sentences)
+        chunks = iter(lambda: list(islice(checked, CHUNK)), [])
+        return list(self._parse_chunks(chunks, batch_tokens))
 
     def iter_parse(
         self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
     ) -> Iterator[Tree]:
-        """``parse`` for endless input: trees come while sentences are still being read."""
-        numbered = (self._sentence(sentence, number) for number, sentence in enumerate(sentences, 1))
-        while chunk := list(islice(numbered, CHUNK)):
+        """``parse`` for endless input: the first tree comes before the second sentence is read, the rest in chunks."""
+        return self._parse_chunks(growing_chunks(self.checked(sentences), CHUNK), batch_tokens)
+
+    def checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
+        """The sentences as the model reads them; one that can't be parsed is an error that says its number."""
+        return (self._sentence(sentence, number) for number, sentence in enumerate(sentences, 1))
+
+    @property
+    def runs_on_cpu(self) -> bool:
+        """Whether it was loaded for the CPU, so that other processes can have a copy that is as fast."""
+        return self._source is not None and self._source[1] == "cpu"
+
+    def _parse_chunks(self, chunks: Iterable[list[Sentence]], batch_tokens: int | None) -> Iterator[Tree]:
+        for chunk in chunks:
             with no_garbage_collection():
                 trees = self._parse_chunk(chunk, batch_tokens or self._backend.batch_tokens)
             yield from trees
