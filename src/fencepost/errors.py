@@ -46,6 +46,10 @@ class TrainingError(FencepostError):
     """Training that can't go on: NaN, out of memory, nothing to train on."""
 
 
+class WorkerError(FencepostError):
+    """A process that parses for another one failed."""
+
+
 class InputError(FencepostError):
     """Input that can't be used, with the place where it stands."""
 

@@ -35,6 +35,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     parser.add_argument("--output", metavar="FILE", help="also write the predicted trees")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core for many sentences)")
     parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
     parser.set_defaults(run=run)
 
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.evaluation.score import Score, compare
     from fencepost.parser import load
     from fencepost.trees.treebank import Sentence, Treebank
+    from fencepost.workers import parse_with_workers
 
     kinds = parse_kinds(arguments.by)
     parser = load(arguments.model, device=arguments.device)
@@ -55,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"the model {arguments.model} predicts no tags", hint="--tags gold")
     sentences = [Sentence(s.words, s.tags if gives_tags else None) for s in gold.sentences()]
     began = time.perf_counter()
-    predicted = parser.parse(sentences, batch_tokens=arguments.batch_tokens)
+    predicted = list(parse_with_workers(parser, sentences, arguments.workers, batch_tokens=arguments.batch_tokens))
     seconds = time.perf_counter() - began
     if arguments.output:
         Treebank(predicted).save(Path(arguments.output))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final, NoReturn
 
-from fencepost.errors import FencepostError, TrainingError
+from fencepost.errors import FencepostError, TrainingError, WorkerError
 
 COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export", "import-benepar")
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"error: {error.message}\n")
         if error.hint:
             sys.stderr.write(f"hint: {error.hint}\n")
-        return EXIT_FAILED if isinstance(error, TrainingError) else EXIT_USAGE
+        return EXIT_FAILED if isinstance(error, TrainingError | WorkerError) else EXIT_USAGE
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fencepost import workers
+from fencepost.backends.export import export_onnx
+from fencepost.cli.main import main
+from fencepost.errors import InputError, UsageError, WorkerError
+from fencepost.parser import Parser, load
+from fencepost.training.run import train
+from fencepost.trees.treebank import Sentence, Treebank
+from fencepost.workers import _answer, parse_with_workers
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
+
+SENTENCES = [tree.words() for tree in toy_trees(60, seed=5)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An exported model: it starts in a fraction of the time."""
+    trees, path = toy_trees(20), tmp_path_factory.mktemp("workers")
+    train(tiny_config(max_epochs=1), trees, trees, path / "model")
+    export_onnx(path / "model", path / "exported")
+    return path / "exported"
+
+
+@pytest.fixture(scope="module")
+def parser(folder: Path) -> Parser:
+    return load(folder)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cores, and so few sentences before they are used."""
+    monkeypatch.setattr(workers, "FEW", 7)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 2)
+
+
+def test_two_processes_give_the_trees_of_one_in_the_same_order(parser: Parser) -> None:
+    assert list(parse_with_workers(parser, SENTENCES, 2)) == parser.parse(SENTENCES)
+
+
+@pytest.mark.usefixtures("few")
+def test_without_a_number_processes_start_only_for_many_sentences(parser: Parser) -> None:
+    trees = parse_with_workers(parser, SENTENCES)
+    for _ in range(7):
+        next(trees)
+    assert not multiprocessing.active_children()
+    next(trees)
+    assert len(multiprocessing.active_children()) == 2
+    trees.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.usefixtures("few")
+def test_without_a_number_no_sentence_is_lost_between_this_process_and_the_others(parser: Parser) -> None:
+    assert list(parse_with_workers(parser, SENTENCES)) == parser.parse(SENTENCES)
+
+
+def test_nothing_in_gives_nothing_out_and_starts_nothing(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_Pool", None)
+    assert list(parse_with_workers(parser, [], 2)) == []
+
+
+def test_endless_input_is_read_a_bounded_way_ahead(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "CHUNK", 4)
+    read = 0
+
+    def endless() -> Iterator[list[str]]:
+        nonlocal read
+        while True:
+            read += 1
+            yield ["It", "works"]
+
+    trees = parse_with_workers(parser, endless(), 2)
+    for _ in range(100):
+        next(trees)
+    assert read <= 100 + workers.AHEAD * 2 * 4
+    trees.close()  # type: ignore[attr-defined]
+    assert not multiprocessing.active_children()
+
+
+def test_a_sentence_that_cant_be_parsed_is_named_by_its_place_in_the_whole_input(parser: Parser) -> None:
+    with pytest.raises(InputError, match="sentence 61 has no words"):
+        list(parse_with_workers(parser, [*SENTENCES, []], 2))
+
+
+def test_a_failure_inside_a_process_names_the_sentence() -> None:
+    class Fails:
+        def parse(self, sentences: list[Sentence], batch_tokens: int | None = None) -> None:
+            if Sentence(("bad",)) in sentences:
+                raise MemoryError("too long")
+
+    error = _answer(Fails(), 40, [Sentence(("fine",)), Sentence(("bad",))], None)  # type: ignore[arg-type]
+    assert isinstance(error, WorkerError)
+    assert error.message == "sentence 41 can't be parsed: MemoryError: too long"
+
+
+def test_a_killed_process_is_an_error_that_says_so(parser: Parser) -> None:
+    trees = parse_with_workers(parser, SENTENCES * 50, 2)
+    next(trees)
+    victim = multiprocessing.active_children()[0].pid
+    assert victim is not None
+    os.kill(victim, signal.SIGKILL)
+    with pytest.raises(WorkerError, match="killed"):
+        list(trees)
+    assert not multiprocessing.active_children()
+
+
+def test_less_than_one_worker_is_refused(parser: Parser) -> None:
+    with pytest.raises(UsageError, match="0 workers"):
+        parse_with_workers(parser, SENTENCES, 0)
+
+
+def test_evaluate_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Treebank(toy_trees(20)).save(tmp_path / "gold.txt")
+    figures = []
+    for count in ("1", "2"):
+        assert main(["evaluate", str(folder), str(tmp_path / "gold.txt"), "--workers", count]) == 0
+        figures.append(capsys.readouterr().out)
+    assert figures[0] == figures[1]
+
+
+def test_an_interruption_ends_all_processes_without_a_traceback(folder: Path) -> None:
+    program = f"""
+import itertools, multiprocessing, signal, sys
+from fencepost import load
+from fencepost.workers import parse_with_workers
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        for tree in parse_with_workers(load({str(folder)!r}), itertools.repeat(["It", "works"]), 2):
+            print(tree, flush=True)
+    except KeyboardInterrupt:
+        sys.exit(len(multiprocessing.active_children()))
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    begun = time.monotonic()
+    _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (0, b"")
+    assert time.monotonic() - begun < 10
