@@ -23,10 +23,11 @@ from tests.samples import TREES, tiny_config
 from fencepost.backends.torch import TorchBackend
 from fencepost.config import Config, config_from_table, config_to_toml, load_config
 from fencepost.errors import TrainingError, UsageError
+from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
 from fencepost.parser import load
-from fencepost.training.dev import DevScore, DevSet
+from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.run import train
 from fencepost.training.trainer import CHECKPOINT, Trainer
@@ -230,7 +231,7 @@ def test_the_optimizer_steps_at_the_rate_of_the_schedule() -> None:
 def test_the_rate_is_not_halved_while_it_still_rises(
     warmup: int, halvings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DevSet, "score", lambda self, backend: DevScore(1, 2, 2))
+    monkeypatch.setattr(DevSet, "score", lambda self, backend: Brackets(1, 2, 2))
     trainer = Trainer(tiny_config(warmup_batches=warmup, patience_epochs=0.0), TREES, TREES, CPU)
     advance(trainer, 9)
     assert trainer.schedule.halvings == halvings
@@ -260,10 +261,10 @@ def test_a_run_leaves_a_model_a_log_and_a_checkpoint(tmp_path: Path) -> None:
 
 
 def test_the_folder_holds_the_best_model_not_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = iter([DevScore(1, 2, 2), DevScore(2, 2, 2), DevScore(0, 2, 2)])
+    scores = iter([Brackets(1, 2, 2), Brackets(2, 2, 2), Brackets(0, 2, 2)])
     weights: list[torch.Tensor] = []
 
-    def fake(self: DevSet, backend: TorchBackend) -> DevScore:
+    def fake(self: DevSet, backend: TorchBackend) -> Brackets:
         weights.append(next(backend.model.parameters()).detach().clone())
         return next(scores)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from fencepost.evaluation.evalb import Bracket, Comparison, Status
-from fencepost.evaluation.score import percent
+from fencepost.evaluation.measures import Brackets
 
 Key: TypeAlias = Callable[[Bracket, Comparison], str | int]
 PHRASE_LENGTHS: Final = (1, 2, 3, 4, 5, 10, 20, 40)  # the last length of each row; one more row for all above
@@ -17,23 +17,10 @@ SENTENCE_LENGTHS: Final = (10, 20, 30, 40)
 
 
 @dataclass(frozen=True)
-class Row:
-    name: str
-    matched: int
-    gold: int
-    predicted: int
+class Row(Brackets):
+    """The brackets of one kind."""
 
-    @property
-    def precision(self) -> float:
-        return percent(self.matched, self.predicted)
-
-    @property
-    def recall(self) -> float:
-        return percent(self.matched, self.gold)
-
-    @property
-    def f1(self) -> float:
-        return percent(2 * self.matched, self.gold + self.predicted)
+    name: str = ""
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -59,7 +46,7 @@ def breakdown(comparisons: Iterable[Comparison], by: str) -> list[Row]:
                 for bracket, count in brackets.items():
                     total[key(bracket, comparison)] += count
     keys = sorted(gold | predicted, key=lambda each: (-gold[each], each) if isinstance(each, str) else (each,))
-    return [Row(name(each), matched[each], gold[each], predicted[each]) for each in keys]
+    return [Row(matched[each], gold[each], predicted[each], name(each)) for each in keys]
 
 
 def table(rows: Iterable[Row], by: str) -> str:

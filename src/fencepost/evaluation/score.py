@@ -9,25 +9,19 @@ from typing import Any
 
 from fencepost.errors import UsageError
 from fencepost.evaluation.evalb import Comparer, Comparison, Status
+from fencepost.evaluation.measures import Brackets, percent
 from fencepost.evaluation.params import ScoreParams, load_params
 from fencepost.evaluation.sentences import Parses, load_pairs
 
 
-def percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else 0.0
-
-
 @dataclass(frozen=True)
-class Counts:
+class Counts(Brackets):
     """What was counted, and the percentages that follow from it; 0 where there is nothing to divide by."""
 
     sentences: int = 0
     errors: int = 0  # sentences whose two trees are not over the same words
     tag_errors: int = 0  # those errors that only tags are to blame for
     skipped: int = 0  # sentences for which nothing is predicted
-    matched: int = 0
-    gold: int = 0
-    predicted: int = 0
     left_out: int = 0  # gold brackets of sentences that are errors or skipped
     crossing: int = 0
     words: int = 0
@@ -65,18 +59,6 @@ class Counts:
     def valid(self) -> int:
         """Sentences that the percentages are about."""
         return self.sentences - self.errors - self.skipped
-
-    @property
-    def precision(self) -> float:
-        return percent(self.matched, self.predicted)
-
-    @property
-    def recall(self) -> float:
-        return percent(self.matched, self.gold)
-
-    @property
-    def f1(self) -> float:
-        return percent(2 * self.matched, self.gold + self.predicted)
 
     @property
     def f1_with_errors(self) -> float:

@@ -7,13 +7,13 @@ intersection of (label, span) over the words that stay.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from fencepost.backends.base import Backend
 from fencepost.chart.cky import Decoded
 from fencepost.evaluation.evalb import LabelNames
+from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import ScoreParams
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
@@ -22,27 +22,6 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.spans import Chain, Span, spans_of
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
-
-
-@dataclass(frozen=True)
-class DevScore:
-    """Counts of labelled brackets."""
-
-    matched: int
-    gold: int
-    predicted: int
-
-    @property
-    def precision(self) -> float:
-        return 100.0 * self.matched / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        return 100.0 * self.matched / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        return 200.0 * self.matched / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
 
 
 class DevScorer:
@@ -66,7 +45,7 @@ class DevScorer:
         gold = self._columns([spans_of(tree) for tree in trees])
         self._gold = np.unique(self._keys(*gold), return_counts=True)
 
-    def score(self, decoded: Sequence[Decoded]) -> DevScore:
+    def score(self, decoded: Sequence[Decoded]) -> Brackets:
         """Counts for the best trees of all sentences, in order."""
         sentences = np.repeat(self._sentences, [len(tree.starts) for tree in decoded])
         starts = np.concatenate([tree.starts for tree in decoded])
@@ -81,7 +60,7 @@ class DevScorer:
         gold_keys, gold_counts = self._gold
         _, mine, theirs = np.intersect1d(keys, gold_keys, assume_unique=True, return_indices=True)
         matched = int(np.minimum(counts[mine], gold_counts[theirs]).sum())
-        return DevScore(matched, int(gold_counts.sum()), int(counts.sum()))
+        return Brackets(matched, int(gold_counts.sum()), int(counts.sum()))
 
     def _expand(self, chain: Chain) -> Ints:
         """The numbers of a chain's labels that scoring keeps."""
@@ -119,7 +98,7 @@ class DevSet:
     def __len__(self) -> int:
         return len(self._indexed)
 
-    def score(self, backend: Backend) -> DevScore:
+    def score(self, backend: Backend) -> Brackets:
         """Parses all sentences and scores the trees, which are never built."""
         trees: dict[int, Decoded] = {}
         waiting = []

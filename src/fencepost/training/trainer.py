@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config, config_to_toml
 from fencepost.errors import TrainingError
+from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import load_params
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
@@ -31,7 +32,7 @@ from fencepost.training.ahead import Ahead
 from fencepost.training.card import model_card
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
 from fencepost.training.data import TrainingSet
-from fencepost.training.dev import DevScore, DevSet
+from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.schedule import Schedule
 from fencepost.trees.tree import Tree
@@ -176,7 +177,7 @@ class Trainer:
         loss = self._finite_loss() / steps
         trained = time.monotonic() - self._last_check
         sentences = steps * self.config.train.batch_size
-        score = self.dev.score(self.backend) if self.team.leads else DevScore(0, 0, 0)
+        score = self.dev.score(self.backend) if self.team.leads else Brackets(0, 0, 0)
         epoch = self.step_number / self.batches_an_epoch
         check = Check(
             step=self.step_number,
