@@ -1,0 +1,6 @@
+"""Raw text to sentences of tokens, each aligned to its characters."""
+
+from fencepost.text.sentences import Mode, Span, read_sentences, split_sentences
+from fencepost.text.tokens import Token, tokenize
+
+__all__ = ["Mode", "Span", "Token", "read_sentences", "split_sentences", "tokenize"]

@@ -1,0 +1,141 @@
+"""Penn-style tokens of a sentence, each with its place in the original: no character but blanks is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from fencepost.text.abbreviations import NEVER_LAST, OTHERS
+from fencepost.text.shadow import DASH, EMOJI, EXTENDER, FLAG_LETTER, JOINER, shadow
+from fencepost.trees.tree import NOT_TEXT
+
+
+class Token(NamedTuple):
+    """A word or a mark. ``text`` is what is written; ``form`` is what the parser reads, with Penn's quotes."""
+
+    text: str
+    start: int
+    end: int
+    form: str
+
+
+_W: Final = f"[A-Za-z0-9_{JOINER}{EXTENDER}]"
+_ELIDED: Final = "ol|o|nothin|somethin|goin|comin|doin|gettin|talkin|lookin|tryin|makin"
+_PATTERNS: Final = (
+    r"(?P<url>(?:https?|ftp|file)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"
+    r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*)",
+    r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?",
+    rf"[@\#][A-Za-z_]{_W}*",
+    r"(?<!\S)(?:[:;=][-o^']?[()\[\]DPpOo/\\|*]+|[:<]3+|[xX]D+)(?!\S)",
+    rf"[0-9\#*]{EXTENDER}+",
+    rf"{FLAG_LETTER}{{1,2}}",
+    rf"{EMOJI}{EXTENDER}*(?:{JOINER}{EMOJI}{EXTENDER}*)*",
+    r"\.{2,}|…+",
+    rf"-{{2,}}|{DASH}+",
+    r"``|''|‘‘|\"|“|”",
+    r"'[0-9]{2}s?(?![A-Za-z0-9])",
+    r"(?i:'(?:em|til|tis|twas|cause|bout|cuz|s|m|d|ll|re|ve|n'?))(?![A-Za-z0-9'])",
+    r"(?<![^\s(])[-+]\.?[0-9]+(?:[-.,/:][0-9]+)*|\.[0-9]+",
+    r"(?:US|[A-Z]{1,2})\$(?=\.?[0-9])",
+    rf"(?:[A-Za-z]\+{{1,2}}|[CF]\#)(?!{_W})",
+    rf"(?i:(?:{_ELIDED})')(?!{_W})",
+    rf"(?P<word>{_W}+(?:(?:\.-|[-'./&+]|(?<=[0-9])[,:](?=[0-9])){_W}+)*(?:\.(?!\.)|-(?=\s(?:and|or|to)\s))?)",
+    r"[!?]+",
+    r"\*+|=+|~+|\#+|\|+|\^+|/+|\\+",
+    r"\S",
+)
+_TOKEN: Final = re.compile("|".join(_PATTERNS))
+_AFTER_URL: Final = ".,;:!?'*"
+_CLOSERS: Final = re.compile("[\"'”)\\]}]+")
+_ENDING: Final = re.compile(r"(n't|'(?:s|m|d|ll|re|ve))$", re.IGNORECASE)
+# Words that Penn writes as two, and where they part.
+_TWO_WORDS: Final = {
+    "cannot": 3,
+    "gonna": 3,
+    "gotta": 3,
+    "wanna": 3,
+    "lemme": 3,
+    "gimme": 3,
+    "d'ye": 2,
+    "more'n": 4,
+    "'tis": 2,
+    "'twas": 2,
+}
+ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
+
+
+def tokenize(sentence: str) -> list[Token]:
+    """The tokens of one sentence. Its final period is a token of its own; other periods stay with their words."""
+    shade = shadow(sentence)
+    places = [part for place in _places(shade) for part in _parts(shade, *place)]
+    return list(_with_forms(sentence, shade, places))
+
+
+def is_abbreviation(word: str) -> bool:
+    """Whether a word, given without its period, is written with one even at the end of a sentence."""
+    return word.lower() in NEVER_LAST | OTHERS or bool(ACRONYM.fullmatch(word))
+
+
+def _places(shade: str) -> Iterator[tuple[int, int]]:
+    """Tokens before contractions are parted."""
+    place, last = 0, len(shade.rstrip())
+    while found := _TOKEN.search(shade, place):
+        start, end = found.span()
+        if found.lastgroup == "url":
+            end = _end_of_url(shade, start, end)
+        elif found.lastgroup == "word" and shade[end - 1] == "." and _is_full_stop(shade, start, end, last):
+            end -= 1
+        yield start, end
+        place = end
+
+
+def _end_of_url(shade: str, start: int, end: int) -> int:
+    """Without the punctuation of the sentence around it."""
+    opened = any(bracket in shade[start:end] for bracket in "([{")
+    outside = _AFTER_URL if opened else _AFTER_URL + ")]}"
+    return start + max(1, len(shade[start:end].rstrip(outside)))
+
+
+def _is_full_stop(shade: str, start: int, end: int, last: int) -> bool:
+    """Whether the period of a word ends the sentence, or what is quoted in it."""
+    closers = _CLOSERS.match(shade, end)
+    ends = end == last if closers is None else closers.end() == last or shade[closers.end()] == " "
+    return ends and not is_abbreviation(shade[start : end - 1])
+
+
+def _parts(shade: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A token, or the parts of a contraction: ``should | n't | 've``."""
+    word = shade[start:end]
+    if word.lower() in _TWO_WORDS:
+        middle = start + _TWO_WORDS[word.lower()]
+        return [(start, middle), (middle, end)]
+    parts: list[tuple[int, int]] = []
+    while ending := _ENDING.search(shade, max(start + 1, end - 3), end):
+        parts.append((ending.start(), end))
+        end = ending.start()
+    return [(start, end), *reversed(parts)]
+
+
+def _with_forms(sentence: str, shade: str, places: list[tuple[int, int]]) -> Iterator[Token]:
+    is_open = False
+    for start, end in places:
+        text, mark = sentence[start:end], shade[start:end]
+        form = NOT_TEXT.sub("\ufffd", text.replace("’", "'") if "'" in mark else text)
+        if mark in _QUOTES:
+            form = _QUOTES[mark]
+        elif mark in ('"', "'"):
+            opens = _opens(shade, start, end, is_open or mark == "'")
+            form = ("`" if opens else "'") * (1 if mark == "'" else 2)
+            is_open = opens if mark == '"' else is_open
+        yield Token(text, start, end, form)
+
+
+_QUOTES: Final = {"“": "``", "”": "''", "‘‘": "``", "‘": "`"}
+
+
+def _opens(shade: str, start: int, end: int, is_open: bool) -> bool:
+    """Whether a straight quote opens: by the blanks around it, or else by whether one is open already."""
+    blank_before = start == 0 or shade[start - 1] in " ([{-–\"'`“‘"
+    blank_after = end == len(shade) or shade[end] in " .,;:!?)]}-–\"'”"
+    return blank_before if blank_before != blank_after else not is_open and end < len(shade)
