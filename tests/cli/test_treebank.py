@@ -240,3 +240,17 @@ def test_trees_are_utf_8_whatever_the_locale(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1"}
     command = [*FENCEPOST, "treebank", "words", str(tmp_path / "a.txt")]
     assert subprocess.run(command, env=environment, capture_output=True, check=True).stdout == "猫\n".encode()
+
+
+def test_words_that_normalisation_drops_are_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "raw.txt").write_text("(S (CODE <P_1>) (NP (NN cat) (ID x,1)) (NP (-NONE- *)))\n")
+    assert main(["treebank", "normalize", str(tmp_path / "raw.txt")]) == 0
+    output = capsys.readouterr()
+    assert output.out == "(TOP (S (NP (NN cat))))\n"
+    assert "2 words under CODE, ID, META, -DFL- were dropped" in output.err
+
+
+def test_nothing_is_said_where_only_traces_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "raw.txt").write_text("(S (NP (-NONE- *)) (VP (VB go)))\n")
+    main(["treebank", "normalize", str(tmp_path / "raw.txt")])
+    assert capsys.readouterr().err == ""

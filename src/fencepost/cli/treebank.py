@@ -94,7 +94,7 @@ def run_stats(arguments: argparse.Namespace) -> int:
 
 def run_normalize(arguments: argparse.Namespace) -> int:
     from fencepost.trees.brackets import DEFAULT_ROOT
-    from fencepost.trees.normalize import NOT_LANGUAGE, Normalization, normalize
+    from fencepost.trees.normalize import NOT_LANGUAGE, TRACE, Normalization, normalize
 
     choices = Normalization(
         keep_traces=arguments.keep_traces,
@@ -104,15 +104,20 @@ def run_normalize(arguments: argparse.Namespace) -> int:
         drop=NOT_LANGUAGE if arguments.drop is None else arguments.drop,
         unwrap=arguments.unwrap,
     )
-    gone = 0
+    gone = dropped = 0
     trees = _trees(arguments.paths, "normalizing", arguments.output, unlabelled=DEFAULT_ROOT)
     with _output(arguments.output) as file:
         for raw in trees:
             tree = normalize(raw, choices)
+            dropped += sum(tag != TRACE for tag in raw.tags())
             if tree is None:
                 gone += 1
             else:
+                dropped -= sum(tag != TRACE for tag in tree.tags())
                 file.write(f"{tree}\n")
+    if dropped:
+        labels = ", ".join(choices.drop)
+        sys.stderr.write(f"note: {dropped:,} words under {labels} were dropped; --drop says which labels go\n")
     if gone:
         sys.stderr.write(f"note: {gone:,} trees had nothing left and were passed over\n")
     return 0
