@@ -1,0 +1,110 @@
+"""Are probabilities what they say? Of the constituents given 0.9, nine in ten should be right.
+
+A model trained with the margin loss has scores, not log probabilities: dividing them all by one number, the
+temperature that makes the gold trees of a treebank most probable, turns them into some that can be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from fencepost.chart.cky import decode
+from fencepost.chart.inside import log_partition, marginals
+from fencepost.chart.scores import SpanScores
+from fencepost.features.vocab import Labels
+from fencepost.trees.spans import spans_below_root
+from fencepost.trees.tree import Tree
+
+Floats = npt.NDArray[np.float64]
+_GOLDEN: Final = (math.sqrt(5) - 1) / 2
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How sure a parser was of the constituents it predicted, and whether they are in the gold tree."""
+
+    confidence: Floats
+    correct: npt.NDArray[np.bool_]
+
+    def expected_error(self, bins: int = 10) -> float:
+        """The gap between confidence and accuracy, averaged over bins of like confidence (ECE)."""
+        if not len(self.confidence):
+            return 0.0
+        place = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
+        gaps = np.bincount(place, self.confidence - self.correct, minlength=bins)
+        return float(np.abs(gaps).sum() / len(self.confidence))
+
+    def table(self, bins: int = 10) -> list[tuple[float, float, int]]:
+        """Mean confidence, accuracy and number of constituents in each bin that has some."""
+        place = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
+        rows = []
+        for number in np.unique(place):
+            inside = place == number
+            rows.append((float(self.confidence[inside].mean()), float(self.correct[inside].mean()), int(inside.sum())))
+        return rows
+
+
+def calibration(
+    scored: Iterable[tuple[SpanScores, Sequence[Tree]]],
+    labels: Labels,
+    temperature: float = 1.0,
+    force_root: bool = False,
+) -> Calibration:
+    """Confidence and correctness of every constituent of the best trees."""
+    confidence: list[Floats] = []
+    correct: list[npt.NDArray[np.bool_]] = []
+    for scores, trees in scored:
+        cooled = SpanScores((scores.scores / temperature).astype(np.float32), scores.lengths)
+        probability = marginals(cooled, force_root)
+        for place, (decoded, tree) in enumerate(zip(decode(scores.reduce(force_root)), trees, strict=True)):
+            gold = {(span.start, span.end, labels.ids.get(span.label)) for span in spans_below_root(tree)}
+            found = list(zip(decoded.starts.tolist(), decoded.ends.tolist(), decoded.labels.tolist(), strict=True))
+            confidence.append(probability[place, decoded.starts, decoded.ends, decoded.labels])
+            correct.append(np.array([span in gold for span in found], np.bool_))
+    nothing = [np.zeros(0)]
+    return Calibration(np.concatenate(confidence or nothing), np.concatenate(correct or nothing).astype(np.bool_))
+
+
+def negative_log_likelihood(
+    scored: Iterable[tuple[SpanScores, Sequence[Tree]]], labels: Labels, temperature: float, force_root: bool = False
+) -> float:
+    """Of the gold trees, in all; trees with a label that the model lacks have no probability and are left out."""
+    total = 0.0
+    for scores, trees in scored:
+        cooled = SpanScores((scores.scores / temperature).astype(np.float32), scores.lengths)
+        partition = log_partition(cooled, force_root)
+        for place, tree in enumerate(trees):
+            spans = spans_below_root(tree)
+            if all(span.label in labels.ids for span in spans):
+                gold = sum(float(cooled.scores[place, s.start, s.end, labels.ids[s.label]]) for s in spans)
+                total += float(partition[place]) - gold
+    return total
+
+
+def fit_temperature(
+    scored: Sequence[tuple[SpanScores, Sequence[Tree]]], labels: Labels, force_root: bool = False
+) -> float:
+    """The temperature that makes gold trees most probable, by golden-section search between 1/20 and 20."""
+    low, high = math.log(0.05), math.log(20.0)
+
+    def cost(logarithm: float) -> float:
+        return negative_log_likelihood(scored, labels, math.exp(logarithm), force_root)
+
+    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_left, at_right = cost(left), cost(right)
+    while high - low > 0.01:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - _GOLDEN * (high - low)
+            at_left = cost(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + _GOLDEN * (high - low)
+            at_right = cost(right)
+    return math.exp((low + high) / 2)
