@@ -101,6 +101,11 @@ class Parser:
         """Whether it was loaded for the CPU, so that other processes can have a copy that is as fast."""
         return self._source is not None and self._source[1] == "cpu"
 
+    @property
+    def backend_name(self) -> str:
+        """What runs the model: ``onnx`` or ``torch``."""
+        return "torch" if self._source is None else self._source[2]
+
     def _parse_chunks(self, chunks: Iterable[list[Sentence]], batch_tokens: int | None) -> Iterator[Tree]:
         for chunk in chunks:
             with no_garbage_collection():

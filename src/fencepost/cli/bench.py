@@ -1,0 +1,99 @@
+"""``fencepost bench``: how fast this installation parses."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from fencepost.errors import MissingExtraError, UsageError
+
+EXAMPLES = """examples:
+  fencepost bench --model model-int8
+  fencepost bench --model model --device cuda --json
+  fencepost bench --random paper              # no model at hand: random weights, the paper's size, int8
+"""
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "bench",
+        help="measure how fast this installation parses",
+        description="Parses built-in English sentences with one process and says how fast that was.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    models = parser.add_mutually_exclusive_group()
+    models.add_argument("--model", default="en", help="a model folder, or the name of a model inside the package")
+    models.add_argument("--random", choices=("paper", "small"), metavar="SIZE", help="random weights: paper or small")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--seconds", type=float, default=15, metavar="N", help="to parse for (default: 15)")
+    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not 0 < arguments.seconds < float("inf"):
+        raise UsageError(f"can't parse for {arguments.seconds:g} seconds", hint="--seconds 15")
+    if not arguments.random:
+        figures = _figures(arguments.model, arguments)
+    else:
+        with TemporaryDirectory() as folder:
+            _write_random(arguments.random, Path(folder) / "random", arguments.device)
+            figures = _figures(str(Path(folder) / "random"), arguments)
+            figures["model"] = f"random weights, {arguments.random}"
+    write = _print_json if arguments.json else _print_text
+    write(figures)
+    return 0
+
+
+def _write_random(size: str, folder: Path, device: str) -> None:
+    try:
+        from fencepost.backends.random_model import write_random_model
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "onnx", "export", "making a random model") from error
+    write_random_model(size, folder, exported=device == "cpu")
+
+
+def _figures(model: str, arguments: argparse.Namespace) -> dict[str, Any]:
+    from fencepost.parser import load
+    from fencepost.speed import bench_sentences, cold_start, parsing_speed
+
+    parser = load(model, device=arguments.device)
+    speed = parsing_speed(parser, bench_sentences(), arguments.seconds)
+    start = cold_start(model, arguments.device)
+    return {
+        "model": model,
+        "backend": parser.backend_name,
+        "device": arguments.device,
+        "threads": _threads(),
+        "sentences": speed.sentences,
+        "words": speed.words,
+        "sentences_per_second": speed.sentences_per_second,
+        "sentences_per_cpu_second": speed.sentences_per_cpu_second,
+        "words_per_second": speed.words_per_second,
+        "cold_start_seconds": start.seconds,
+        "cold_start_cpu_seconds": start.cpu_seconds,
+    }
+
+
+def _threads() -> int:
+    torch = sys.modules.get("torch")
+    return torch.get_num_threads() if torch else 1
+
+
+def _print_json(figures: dict[str, Any]) -> None:
+    print(json.dumps(figures, indent=2))
+
+
+def _print_text(figures: dict[str, Any]) -> None:
+    threads = "1 thread" if figures["threads"] == 1 else f"{figures['threads']} threads"
+    print(f"{figures['model']} with {figures['backend']} on {figures['device']}, one process, {threads}")
+    print(f"  sentences a second      {figures['sentences_per_second']:10,.1f}")
+    print(f"  sentences a CPU-second  {figures['sentences_per_cpu_second']:10,.1f}")
+    print(f"  words a second          {figures['words_per_second']:10,.0f}")
+    print(f"  start to first tree     {figures['cold_start_seconds']:10,.2f} s")
+    print(f"    of it CPU             {figures['cold_start_cpu_seconds']:10,.2f} s")

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.backends.test_onnx import write_folder
+from tests.model.model_samples import small_config
+
+from fencepost.backends.export import export_onnx
+from fencepost.cli.main import main
+from fencepost.parser import load
+from fencepost.speed import bench_sentences, parsing_speed
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bench")
+    export_onnx(write_folder(folder / "model", small_config()), folder / "exported")
+    return folder / "exported"
+
+
+def test_figures_of_a_model_are_positive_and_fit_each_other(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--model", str(model), "--seconds", "0.2", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert (figures["model"], figures["backend"], figures["device"]) == (str(model), "onnx", "cpu")
+    assert figures["words_per_second"] / figures["sentences_per_second"] == pytest.approx(
+        figures["words"] / figures["sentences"]
+    )
+    assert 0 < figures["cold_start_cpu_seconds"] < 60
+
+
+def test_without_a_model_random_weights_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--random", "small", "--seconds", "0.2"]) == 0
+    assert capsys.readouterr().out.startswith("random weights, small with onnx on cpu, one process")
+
+
+def test_a_model_that_is_not_there_is_an_error_that_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--model", "nowhere"]) == 2
+    assert "error: no model at nowhere" in capsys.readouterr().err
+
+
+def test_no_time_is_an_error(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--model", str(model), "--seconds", "0"]) == 2
+    assert "error: can't parse for 0 seconds" in capsys.readouterr().err
+
+
+def test_measuring_takes_about_the_time_that_was_asked_for(model: Path) -> None:
+    speed = parsing_speed(load(model), bench_sentences(), 1.0)
+    assert 0 < speed.seconds < 1.0
+    assert speed.sentences % len(bench_sentences()) == 0
+
+
+def test_built_in_sentences_are_many_and_of_many_lengths() -> None:
+    lengths = [len(sentence) for sentence in bench_sentences()]
+    assert len(lengths) > 50
+    assert min(lengths) < 5
+    assert max(lengths) > 60
