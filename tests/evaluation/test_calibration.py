@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fencepost.chart.scores import SpanScores
-from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature, negative_log_likelihood
+from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature
 from fencepost.features.vocab import Labels
 from fencepost.trees.spans import Span, tree_from_spans
 from fencepost.trees.tree import Leaf, Tree
@@ -85,20 +85,23 @@ def test_a_higher_temperature_is_less_sure() -> None:
 
 
 def test_fitting_undoes_a_scale() -> None:
-    once = fit_temperature(charts(TREES * 10, scale=1.0, noise=1.0), LABELS)
-    thrice = fit_temperature(charts(TREES * 10, scale=3.0, noise=1.0), LABELS)
+    once = fit_temperature(charts(TREES * 10, scale=1.0, noise=1.5), LABELS)
+    thrice = fit_temperature(charts(TREES * 10, scale=3.0, noise=1.5), LABELS)
     assert thrice / once == pytest.approx(3.0, rel=0.03)
 
 
 def test_the_fitted_temperature_is_no_worse_than_its_neighbours() -> None:
-    scored = charts(TREES * 5, scale=2.0, noise=1.0)
+    scored = charts(TREES * 10, scale=2.0, noise=1.5)
     best = fit_temperature(scored, LABELS)
-    losses = [negative_log_likelihood(scored, LABELS, best * factor) for factor in (0.8, 1.0, 1.25)]
+    losses = [calibration(scored, LABELS, best * factor).log_loss() for factor in (0.8, 1.0, 1.25)]
     assert min(losses) == losses[1]
 
 
-def test_trees_with_unknown_labels_are_left_out_of_the_likelihood() -> None:
-    known = charts(TREES[:1], scale=1.0, noise=0.5)
-    strange = tree_of((0, 3, "Z"))
-    both = [*known, (known[0][0], [strange])]
-    assert negative_log_likelihood(both, LABELS, 1.0) == pytest.approx(negative_log_likelihood(known, LABELS, 1.0))
+def test_log_loss_is_that_of_what_came_true() -> None:
+    assert certain([0.5, 0.75], [True, False]).log_loss() == pytest.approx(-(np.log(0.5) + np.log(0.25)) / 2)
+
+
+def test_a_span_with_an_unknown_gold_label_counts_as_wrong() -> None:
+    ((scores, _),) = charts(TREES[:1], scale=3.0, noise=0.0)
+    measured = calibration([(scores, [tree_of((0, 3, "Z"))])], LABELS)
+    assert not measured.correct.any()

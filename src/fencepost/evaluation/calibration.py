@@ -1,7 +1,7 @@
 """Are probabilities what they say? Of the constituents given 0.9, nine in ten should be right.
 
-A model trained with the margin loss has scores, not log probabilities: dividing them all by one number, the
-temperature that makes the gold trees of a treebank most probable, turns them into some that can be trusted.
+A model trained with the margin loss has scores, not log probabilities: dividing them all by one number, a
+temperature fitted on a treebank, turns them into some that can be trusted.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fencepost.chart.cky import decode
-from fencepost.chart.inside import log_partition, marginals
+from fencepost.chart.inside import marginals
 from fencepost.chart.scores import SpanScores
 from fencepost.features.vocab import Labels
 from fencepost.trees.spans import spans_below_root
@@ -39,6 +39,11 @@ class Calibration:
         place = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
         gaps = np.bincount(place, self.confidence - self.correct, minlength=bins)
         return float(np.abs(gaps).sum() / len(self.confidence))
+
+    def log_loss(self) -> float:
+        """The mean of -log p over what came true: small where confidence is both right and sharp."""
+        likely = np.where(self.correct, self.confidence, 1 - self.confidence)
+        return float(-np.log(np.maximum(likely, 1e-9)).mean()) if len(likely) else 0.0
 
     def table(self, bins: int = 10) -> list[tuple[float, float, int]]:
         """Mean confidence, accuracy and number of constituents in each bin that has some."""
@@ -71,30 +76,18 @@ def calibration(
     return Calibration(np.concatenate(confidence or nothing), np.concatenate(correct or nothing).astype(np.bool_))
 
 
-def negative_log_likelihood(
-    scored: Iterable[tuple[SpanScores, Sequence[Tree]]], labels: Labels, temperature: float, force_root: bool = False
-) -> float:
-    """Of the gold trees, in all; trees with a label that the model lacks have no probability and are left out."""
-    total = 0.0
-    for scores, trees in scored:
-        cooled = SpanScores((scores.scores / temperature).astype(np.float32), scores.lengths)
-        partition = log_partition(cooled, force_root)
-        for place, tree in enumerate(trees):
-            spans = spans_below_root(tree)
-            if all(span.label in labels.ids for span in spans):
-                gold = sum(float(cooled.scores[place, s.start, s.end, labels.ids[s.label]]) for s in spans)
-                total += float(partition[place]) - gold
-    return total
-
-
 def fit_temperature(
     scored: Sequence[tuple[SpanScores, Sequence[Tree]]], labels: Labels, force_root: bool = False
 ) -> float:
-    """The temperature that makes gold trees most probable, by golden-section search between 1/20 and 20."""
+    """The temperature with the least ``log_loss``, by golden-section search between 1/20 and 20.
+
+    What is fitted is the confidence in constituents, which users see. The likelihood of whole gold trees is ruled by
+    the few worst of them, and its best temperature leaves a margin-trained model far too sure of itself.
+    """
     low, high = math.log(0.05), math.log(20.0)
 
     def cost(logarithm: float) -> float:
-        return negative_log_likelihood(scored, labels, math.exp(logarithm), force_root)
+        return calibration(scored, labels, math.exp(logarithm), force_root).log_loss()
 
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = cost(left), cost(right)
