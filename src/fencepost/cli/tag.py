@@ -1,0 +1,63 @@
+"""``fencepost tag``: trees in, the same trees with predicted part-of-speech tags out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from fencepost.errors import MissingExtraError, UsageError
+
+EXAMPLES = """examples:
+  fencepost tag model dev.txt test.txt --output tagged.txt
+  fencepost tag --jackknife 10 --config tagger train.txt --output train.tagged.txt --device cuda
+
+Training data get their tags by jackknifing: as many taggers as folds, each trained on the other folds. A tagger that
+has seen a sentence would tag it better than any sentence to come. Interrupted, the same command goes on.
+"""
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "tag",
+        help="replace the tags of a treebank by predicted ones",
+        description="Writes the trees with the tags that a model with a tag head predicts (scorer.predict_tags).",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="MODEL TREES…; only TREES… with --jackknife: files, folders, globs"
+    )
+    parser.add_argument("--output", required=True, metavar="FILE", help="where the trees go")
+    parser.add_argument("--jackknife", type=int, metavar="K", help="train K taggers, each on all folds but one")
+    parser.add_argument("--config", default="tagger", help="configuration of the taggers (default: tagger)")
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override it")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.config import load_config
+    from fencepost.parser import load
+    from fencepost.tagging import jackknife, predict_tags, tag_accuracy
+    from fencepost.trees.treebank import Treebank
+
+    if arguments.jackknife is not None:
+        trees = Treebank.load(*arguments.paths)
+        config = load_config(arguments.config, arguments.set)
+        work = Path(f"{arguments.output}.folds")
+        try:
+            tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
+        sys.stderr.write(f"the taggers are in {work}, which can go\n")
+    else:
+        model, *paths = arguments.paths
+        if not paths:
+            raise UsageError("there are no trees to tag", hint="fencepost tag MODEL TREES… --output FILE")
+        trees = Treebank.load(*paths)
+        tagged = predict_tags(load(model, device=arguments.device), trees)
+    tagged.save(Path(arguments.output))
+    sys.stderr.write(f"{len(trees):,} trees; {tag_accuracy(trees, tagged):.2f}% of the tags are those they had\n")
+    return 0
