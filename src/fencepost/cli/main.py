@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 from fencepost.errors import FencepostError, TrainingError, WorkerError
 
-COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export", "import-benepar", "bench")
+COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export", "import-benepar", "bench", "reproduce", "tag")
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 

@@ -1,0 +1,103 @@
+"""``fencepost reproduce``: the tables of the paper, on any treebank."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from fencepost.errors import MissingExtraError, UsageError
+
+EXAMPLES = """examples:
+  fencepost reproduce table4 --treebank wsj --out results --device cuda --set train.precision=bf16
+  fencepost reproduce table4 --treebank wsj --out try --smoke
+  fencepost reproduce table3 --treebank wsj --out results --seeds 1,2,3 --tags jackknife
+  fencepost reproduce table7 --treebank he=spmrl/he --treebank sv=spmrl/sv --out results
+  fencepost reproduce all --treebank wsj --out results
+
+A treebank is a folder with train, dev and test (.txt or .txt.gz): docs/data.md. Tables that are not about languages
+use the first one given. Every row done is in OUT/results.jsonl and not done again; interrupted, the same command goes
+on where it was. Models are in OUT/models, by what they were trained on: rows of one model train it once.
+"""
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "reproduce",
+        help="run a table of the paper",
+        description="Runs the rows of a table and writes OUT/TABLE.md and OUT/TABLE.json, with the published numbers.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed, or all")
+    parser.add_argument(
+        "--treebank", action="append", required=True, metavar="[NAME=]DIR", help="a folder; may be given again"
+    )
+    parser.add_argument("--out", required=True, metavar="DIR", help="where results and models go")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--seeds", default="1", metavar="N,…", help="one run for each; mean and deviation (default: 1)")
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="for all rows")
+    parser.add_argument(
+        "--tags",
+        choices=("gold", "jackknife"),
+        default="gold",
+        help="what rows with tags read: the treebank's (default), or tags predicted as in the paper (11 taggers)",
+    )
+    parser.add_argument("--smoke", action="store_true", help="tiny models and few sentences: does it run at all?")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.experiments.tables import load_table, table_names
+
+    names = table_names() if arguments.table == "all" else [arguments.table]
+    tables = [load_table(name) for name in names]
+    treebanks = [_treebank(text) for text in arguments.treebank]
+    try:
+        from fencepost.experiments.runner import Options, Runner, failed
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "torch", "train", "reproducing tables") from error
+    options = Options(
+        out=Path(arguments.out),
+        device=arguments.device,
+        seeds=_seeds(arguments.seeds),
+        settings=tuple(arguments.set),
+        tags=arguments.tags,
+        smoke=arguments.smoke,
+        command=_command(arguments),
+    )
+    runners = [Runner(table, treebanks, options) for table in tables]  # all checked before the first one runs
+    outcomes = []
+    for runner in runners:
+        outcomes += runner.run()
+        sys.stderr.write(f"the table is in {options.out / runner.table.name}.md\n")
+    return 1 if failed(outcomes) else 0
+
+
+def _treebank(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    path = Path(folder if equals else text)
+    if not path.is_dir():
+        raise UsageError(f"no folder {path}", hint="--treebank DIR, or --treebank LANGUAGE=DIR")
+    return (name if equals else "en"), path
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(dict.fromkeys(int(number) for number in text.split(",")))
+    except ValueError:
+        raise UsageError(f"--seeds {text} are no whole numbers", hint="--seeds 1,2,3") from None
+
+
+def _command(arguments: argparse.Namespace) -> str:
+    words = ["fencepost", "reproduce", arguments.table]
+    for treebank in arguments.treebank:
+        words += ["--treebank", treebank]
+    words += ["--seeds", arguments.seeds, "--tags", arguments.tags, "--device", arguments.device]
+    if arguments.set:
+        words += ["--set", *arguments.set]
+    if arguments.smoke:
+        words.append("--smoke")
+    return shlex.join(words)

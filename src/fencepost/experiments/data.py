@@ -1,0 +1,50 @@
+"""The treebank that a table is run on: training, development and test trees, and the digest that tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from fencepost.digest import digest
+from fencepost.errors import InputError
+from fencepost.trees.treebank import Treebank
+
+SUFFIXES: Final = (".txt", ".txt.gz")
+
+
+@dataclass(frozen=True)
+class Data:
+    """Trees of three parts. ``gold_dev`` and ``gold_test`` are what is scored against, whatever tags are read."""
+
+    name: str  # its language, perhaps with a name of its own: he, he/htb
+    train: Treebank
+    dev: Treebank
+    test: Treebank
+    gold_dev: Treebank
+    gold_test: Treebank
+
+    @classmethod
+    def load(cls, folder: Path, name: str, sentences: int | None = None) -> Data:
+        """The files train, dev and test of a folder; the first ``sentences`` of each, if given."""
+        train, dev, test = (Treebank.load(find_part(folder, part))[:sentences] for part in ("train", "dev", "test"))
+        return cls(name, train, dev, test, dev, test)
+
+    @cached_property
+    def training_digest(self) -> str:
+        """Of all that a trained model depends on."""
+        return digest(map(str, (*self.train, "", *self.dev)))
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that a measured figure depends on."""
+        return digest([self.training_digest, *map(str, (*self.gold_dev, "", *self.gold_test, "", *self.test))])
+
+
+def find_part(folder: Path, part: str) -> Path:
+    for suffix in SUFFIXES:
+        if (path := folder / f"{part}{suffix}").is_file():
+            return path
+    names = " or ".join(f"{part}{suffix}" for suffix in SUFFIXES)
+    raise InputError(f"there is no {names}", source=str(folder), hint="docs/data.md says how to make the files")

@@ -1,0 +1,106 @@
+"""What is measured of a trained model: accuracy on development and test data under a plan, and speed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from fencepost.backends.folder import ModelFolder
+from fencepost.backends.torch import CPU_BATCH_TOKENS, CUDA_BATCH_TOKENS, TorchBackend
+from fencepost.chart import cky, layout
+from fencepost.chart.scores import LabelChart
+from fencepost.config import PlanConfig
+from fencepost.evaluation.score import Score, score
+from fencepost.experiments.data import Data
+from fencepost.experiments.models import Model
+from fencepost.features.batching import pieces
+from fencepost.model.decode import decode
+from fencepost.parser import Parser
+from fencepost.tagging import retag
+from fencepost.trees.treebank import Sentence, Treebank
+
+PASSES = 3  # of which the fastest counts
+
+
+def measure(model: Model, plan: PlanConfig, data: Data, names: Sequence[str], device: str) -> dict[str, float]:
+    """The figures called ``names``, see ``tables.MEASURES``."""
+    parser = load_under(model.path, plan, device)
+    figures: dict[str, float] = {}
+    if any(name.startswith("test_") for name in names):
+        found = accuracy(parser, data.test, data.gold_test)
+        figures |= {"test_recall": found.recall, "test_precision": found.precision, "test_f1": found.f1}
+    if "dev_f1" in names:
+        figures["dev_f1"] = accuracy(parser, data.dev, data.gold_dev).f1
+    if "train_seconds" in names:
+        figures["train_seconds"] = model.seconds
+    if "dev_seconds" in names or "decoding_percent" in names:
+        figures["dev_seconds"] = parsing_seconds(parser, data.dev)
+        decoding = decoding_seconds([len(tree.leaves()) for tree in data.dev], device)
+        figures["decoding_percent"] = 100 * decoding / figures["dev_seconds"]
+    return {name: figures[name] for name in names}
+
+
+def load_under(path: Path, plan: PlanConfig, device: str) -> Parser:
+    """A trained model that parses under this plan, in the precision that it was trained in."""
+    folder = ModelFolder.open(path)
+    config = replace(folder.config, eval=replace(folder.config.eval, plan=plan))
+    backend = TorchBackend.load(replace(folder, config=config), device, config.train.precision)
+    return Parser(backend, config, folder.vocabularies)
+
+
+def accuracy(parser: Parser, trees: Treebank, gold: Treebank) -> Score:
+    """Parses the words and tags of ``trees``. The score sees gold tags, so that punctuation is what gold says it is."""
+    parsed = parser.parse(trees.sentences())
+    retagged = [retag(tree, right.tags()) for tree, right in zip(parsed, gold, strict=True)]
+    return score(gold, retagged, parser.config.eval.params)
+
+
+def parsing_seconds(parser: Parser, trees: Treebank) -> float:
+    """From words in memory to trees in memory, after a pass that warms up."""
+    sentences = [Sentence(sentence.words, sentence.tags) for sentence in trees.sentences()]
+    parser.parse(sentences)
+    return min(_timed(lambda: parser.parse(sentences)) for _ in range(PASSES))
+
+
+def decoding_seconds(lengths: Sequence[int], device: str) -> float:
+    """Chart decoding alone, of sentences of these lengths in batches as a parser makes them.
+
+    The charts are random: the time that exact decoding takes does not depend on what is in them.
+    """
+    place = torch.device(device)
+    budget = CUDA_BATCH_TOKENS if place.type == "cuda" else CPU_BATCH_TOKENS
+    charts = [_random_chart([lengths[number] for number in group]) for group in pieces(lengths, budget)]
+    if place.type == "cpu":
+        return min(_timed(lambda: [cky.decode(chart) for chart in charts]) for _ in range(PASSES))
+    sent = [(torch.from_numpy(c.scores).to(place), torch.from_numpy(c.lengths).to(place)) for c in charts]
+
+    def run() -> None:
+        for scores, sizes in sent:
+            decode(scores, sizes)
+        torch.cuda.synchronize()
+
+    run()
+    return min(_timed(run) for _ in range(PASSES))
+
+
+def _random_chart(lengths: Sequence[int]) -> LabelChart:
+    sizes = np.array(lengths, np.int64)
+    cells = int(layout.span_count(sizes).sum())
+    scores = np.random.default_rng(0).standard_normal(cells, np.float32)
+    return LabelChart(scores, np.ones(cells, np.int32), sizes)
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def device_name(device: str) -> str:
+    place = torch.device(device)
+    return torch.cuda.get_device_name(place) if place.type == "cuda" else "CPU"

@@ -1,0 +1,53 @@
+"""Trained models by what they were trained on: rows and tables that share weights train them once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from fencepost.config import Config, config_to_toml
+from fencepost.digest import digest
+from fencepost.training.run import LOG, train
+from fencepost.training.trainer import CHECKPOINT
+from fencepost.trees.treebank import Treebank
+
+DONE: Final = "done.json"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A folder with a model whose training is finished."""
+
+    path: Path
+    seconds: float  # that its training took, over all sessions
+    epochs: float
+
+
+class Models:
+    """The models in one folder."""
+
+    def __init__(self, folder: Path, device: str) -> None:
+        self.folder = folder
+        self.device = device
+
+    def trained(self, config: Config, train_trees: Treebank, dev_trees: Treebank, data: str) -> Model:
+        """The model of this configuration (the seed is part of it) and data; trained, or trained further, if need be.
+
+        ``data`` is the digest of the trees.
+        """
+        path = self.folder / model_key(config, data)
+        if not (path / DONE).is_file():
+            train(config, train_trees, dev_trees, path, resume=True, device=self.device)
+            last = json.loads((path / LOG).read_text("utf-8").splitlines()[-1])
+            (path / DONE).write_text(json.dumps({"seconds": last["seconds"], "epochs": last["epoch"]}) + "\n", "utf-8")
+            (path / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the model, and of no more use
+        done = json.loads((path / DONE).read_text("utf-8"))
+        return Model(path, done["seconds"], done["epochs"])
+
+
+def model_key(config: Config, data: str) -> str:
+    """The name of a model's folder. How often a checkpoint is written changes nothing in the model."""
+    lines = [line for line in config_to_toml(config).splitlines() if not line.startswith("checkpoint_minutes")]
+    return digest([*lines, data])

@@ -1,0 +1,203 @@
+"""Runs the rows of a table on a treebank: trains what is not trained yet, measures, and writes the table."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Final, Literal
+
+from fencepost.config import Config, PlanConfig, load_config
+from fencepost.digest import digest
+from fencepost.errors import TrainingError
+from fencepost.experiments.data import Data
+from fencepost.experiments.measure import device_name, measure
+from fencepost.experiments.models import Model, Models, model_key
+from fencepost.experiments.report import Outcome, write_table
+from fencepost.experiments.results import Result, Results
+from fencepost.experiments.tables import Row, Table
+from fencepost.tagging import jackknife, tag_unseen
+
+SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
+    "encoder.d_model=64",
+    "encoder.heads=2",
+    "encoder.d_k=16",
+    "encoder.d_v=16",
+    "encoder.d_ff=64",
+    "encoder.lstm_layers=1",
+    "char_lstm.size=16",
+    "char_concat.size=2",
+    "char_attention.size=16",
+    "char_attention.layers=1",
+    "scorer.hidden=32",
+    "train.batch_size=16",
+    "train.batch_tokens=2000",
+    "train.learning_rate=0.002",
+    "train.warmup_batches=10",
+    "train.checks_per_epoch=1",
+    "train.max_epochs=2",
+)
+SMOKE_SENTENCES: Final = 160
+FOLDS: Final = 10
+PRETRAINED: Final = "pretrained."
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a table is run."""
+
+    out: Path
+    device: str = "cpu"
+    seeds: tuple[int, ...] = (1,)
+    settings: tuple[str, ...] = ()  # key=value, over those of the table and the row
+    tags: Literal["gold", "jackknife"] = "gold"  # what rows with tags read
+    smoke: bool = False  # tiny models, few sentences
+    command: str = ""  # for the record
+
+
+class Runner:
+    """One table on some treebanks."""
+
+    def __init__(self, table: Table, treebanks: Sequence[tuple[str, Path]], options: Options) -> None:
+        self.table = table
+        self.options = options
+        self.treebanks = list(treebanks) if table.languages else list(treebanks[:1])
+        self.models = Models(options.out / "models", options.device)
+        self.results = Results(options.out / "results.jsonl")
+        self._tagged: dict[str, Data] = {}  # treebanks with predicted tags, by name
+        for name, _ in self.treebanks:  # a mistake in the settings shows now, not after hours
+            for row in table.rows:
+                if not row.best_of and not self._missing(row):
+                    self.config(row, name, seed=1)
+
+    def run(self) -> list[Outcome]:
+        """Every row on every treebank; the table is written anew after each."""
+        outcomes: list[Outcome] = []
+        notes = []
+        for name, folder in self.treebanks:
+            gold = Data.load(folder, name, SMOKE_SENTENCES if self.options.smoke else None)
+            sizes = ", ".join(f"{len(part):,}" for part in (gold.train, gold.dev, gold.test))
+            notes.append(f"{name}: `{folder}`; {sizes} training, development and test trees.")
+            for row in self.table.rows:
+                outcomes.append(self._outcome(row, gold))
+                write_table(self.table, outcomes, self.options.out, [*notes, *self._notes()])
+        return outcomes
+
+    def config(self, row: Row, language: str, seed: int) -> Config:
+        return load_config(self.table.config, self._settings(row, language, seed))
+
+    def plan(self, row: Row, language: str) -> PlanConfig:
+        """What a row is run under: its own plan, or that of its training."""
+        return load_config(self.table.config, [*self._settings(row, language, seed=1), *row.plan]).eval.plan
+
+    def _settings(self, row: Row, name: str, seed: int) -> list[str]:
+        language = language_of(name)
+        given = [each for each in self.options.settings if row.needs or not each.startswith(PRETRAINED)]
+        return [
+            f"language={language}",
+            *self.table.settings,
+            *(SMOKE if self.options.smoke else ()),
+            *self.table.by_language.get(language, ()),
+            *row.settings,
+            *given,
+            f"train.seed={seed}",
+        ]
+
+    def _missing(self, row: Row) -> bool:
+        return bool(row.needs) and not any(each.startswith(f"{row.needs}=") for each in self.options.settings)
+
+    def _outcome(self, row: Row, gold: Data) -> Outcome:
+        if self._missing(row):
+            return Outcome(row, gold.name, problem=f"skipped: needs `--set {row.needs}=…`")
+        results: list[Result] = []
+        for seed in self.options.seeds:
+            sys.stderr.write(f"{self.table.name}, {row.name}, {gold.name}, seed {seed}\n")
+            try:
+                results.append(self._result(row, gold, seed))
+            except TrainingError as error:
+                sys.stderr.write(f"failed: {error.message}\n")
+                return Outcome(row, gold.name, tuple(results), f"failed with seed {seed}: {error.message}")
+        return Outcome(row, gold.name, tuple(results))
+
+    def _result(self, row: Row, gold: Data, seed: int) -> Result:
+        """The figures of a row, from the file of results if they are there."""
+        names = self.table.measures_of(row)
+        if row.best_of:
+            row = self._best(row, gold, seed)
+        config, plan = self.config(row, gold.name, seed), self.plan(row, gold.name)
+        data = self._data(config, gold)
+        timed = [self.options.device] if "dev_seconds" in names else []
+        key = digest([model_key(config, data.training_digest), data.digest, repr(plan), *names, *timed])
+        known = self.results.get(key)
+        if known is None:
+            model = self.models.trained(config, data.train, data.dev, data.training_digest)
+            figures = measure(model, plan, data, names, self.options.device)
+            known = self._record(key, row, gold.name, seed, figures, model)
+            self.results.add(known)
+        return replace(known, table=self.table.name, row=row.name, language=gold.name)
+
+    def _best(self, row: Row, gold: Data, seed: int) -> Row:
+        """Of several rows the one whose model is best on development data, for this seed."""
+        rows = [self.table.row(name) for name in row.best_of]
+        return max(rows, key=lambda each: self._result(each, gold, seed).figures["dev_f1"])
+
+    def _record(self, key: str, row: Row, language: str, seed: int, figures: dict[str, float], model: Model) -> Result:
+        return Result(
+            key=key,
+            table=self.table.name,
+            row=row.name,
+            language=language,
+            seed=seed,
+            figures=figures,
+            model=model.path.name,
+            train_seconds=model.seconds,
+            epochs=model.epochs,
+            device=device_name(self.options.device),
+            date=date.today().isoformat(),
+        )
+
+    def _data(self, config: Config, gold: Data) -> Data:
+        """The trees that a model reads: with predicted tags if it reads tags and they are asked for."""
+        if "tags" not in config.lexical or self.options.tags == "gold":
+            return gold
+        if gold.name not in self._tagged:
+            self._tagged[gold.name] = self._with_predicted_tags(gold)
+        return self._tagged[gold.name]
+
+    def _with_predicted_tags(self, gold: Data) -> Data:
+        tagger = load_config("tagger", SMOKE if self.options.smoke else ())
+        work, device = self.options.out / "tags", self.options.device
+        return replace(
+            gold,
+            train=jackknife(tagger, gold.train, 2 if self.options.smoke else FOLDS, work, device),
+            dev=tag_unseen(tagger, gold.train, gold.dev, work, device),
+            test=tag_unseen(tagger, gold.train, gold.test, work, device),
+        )
+
+    def _notes(self) -> list[str]:
+        options = self.options
+        notes = [f"Run by `{options.command}`."] if options.command else []
+        if options.smoke:
+            notes.append("**A smoke test: tiny models and few sentences. The figures mean nothing.**")
+        if any("tags" in setting for row in self.table.rows for setting in (*self.table.settings, *row.settings)):
+            notes.append(TAG_NOTES[options.tags])
+        return notes
+
+
+TAG_NOTES: Final = {
+    "gold": "Rows with tags read the treebank's own tags, which flatters them: the paper reads predicted ones. "
+    "`--tags jackknife` does so, too.",
+    "jackknife": "Rows with tags read predicted ones: jackknifed for training data, by a tagger trained on all "
+    "training data for development and test data.",
+}
+
+
+def language_of(name: str) -> str:
+    """The language of a treebank called ``he`` or ``he/htb``."""
+    return name.partition("/")[0]
+
+
+def failed(outcomes: Sequence[Outcome]) -> bool:
+    return any(outcome.problem.startswith("failed") for outcome in outcomes)

@@ -1,0 +1,154 @@
+"""Tables run end to end on toy trees: rows share weights, are not run twice, and go on after an interruption."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.grammar import toy_trees
+
+from fencepost.cli.main import main
+from fencepost.training.trainer import Trainer
+from fencepost.trees.treebank import Treebank
+
+TINY = ("train.max_epochs=1", "encoder.d_model=32", "encoder.layers=8", "char_concat.size=1", "encoder.d_ff=16")
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("treebank")
+    trees = toy_trees(44)
+    for part, some in (("train", trees[:32]), ("dev", trees[32:38])):
+        Treebank(some).save(folder / f"{part}.txt")
+    Treebank(trees[38:]).save(folder / "test.txt.gz")
+    return folder
+
+
+def reproduce(out: Path, table: str, *arguments: str) -> int:
+    return main(["reproduce", table, "--out", str(out), "--smoke", "--set", *TINY, *arguments])
+
+
+def rows(out: Path, table: str) -> dict[str, Any]:
+    content = json.loads((out / f"{table}.json").read_text("utf-8"))
+    return {row["row"]: row for row in content["rows"]}
+
+
+def test_table_4_in_small(treebank: Path, tmp_path: Path) -> None:
+    assert reproduce(tmp_path, "table4", "--treebank", str(treebank)) == 0
+    found = rows(tmp_path, "table4")
+    assert len(found) == 7
+    assert all(0 <= row["measures"]["dev_f1"]["ours"] <= 100 for row in found.values())
+    tags = found["words + tags"]["measures"]["dev_f1"]
+    assert tags["published"] == 93.15
+    assert tags["difference"] == pytest.approx(tags["ours"] - 93.15)
+    page = (tmp_path / "table4.md").read_text("utf-8")
+    assert "| words + tags | 93.15 |" in page
+    assert "the treebank's own tags" in page
+    assert "smoke test" in page
+
+
+def test_rows_and_tables_of_one_model_train_it_once(treebank: Path, tmp_path: Path) -> None:
+    for table in ("table1", "table2"):
+        assert reproduce(tmp_path, table, "--treebank", str(treebank)) == 0
+    assert len(list((tmp_path / "models").iterdir())) == 1
+    assert len(rows(tmp_path, "table1")) == 7
+    assert len(rows(tmp_path, "table2")) == 13
+
+
+def test_a_row_that_is_done_is_not_done_again(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reproduce(tmp_path, "table6", "--treebank", str(treebank))
+    results = (tmp_path / "results.jsonl").read_text()
+    before = rows(tmp_path, "table6")
+    monkeypatch.setattr(Trainer, "step", lambda *_: pytest.fail("trained again"))
+    assert reproduce(tmp_path, "table6", "--treebank", str(treebank)) == 0
+    assert (tmp_path / "results.jsonl").read_text() == results
+    assert rows(tmp_path, "table6") == before
+
+
+def test_an_interrupted_row_goes_on_where_it_was(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take_step, steps = Trainer.step, []
+
+    def step(trainer: Trainer, batch: list[int]) -> None:
+        steps.append(trainer.step_number)
+        if len(steps) == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        take_step(trainer, batch)
+
+    monkeypatch.setattr(Trainer, "step", step)
+    longer = ("--treebank", str(treebank), "--set", "train.max_epochs=3")
+    assert reproduce(tmp_path, "table6", *longer) == 130
+    assert reproduce(tmp_path, "table6", *longer) == 0
+    assert "resumed at step 2" in capsys.readouterr().err
+    assert steps == list(range(6))
+
+
+def test_several_seeds_give_mean_and_deviation(treebank: Path, tmp_path: Path) -> None:
+    reproduce(tmp_path, "table6", "--treebank", str(treebank), "--seeds", "1,2")
+    row = rows(tmp_path, "table6")["CharLSTM"]
+    one, two = (result["figures"]["test_f1"] for result in row["results"])
+    assert row["measures"]["test_f1"]["ours"] == pytest.approx((one + two) / 2)
+    assert row["measures"]["test_f1"]["deviation"] == pytest.approx(abs(one - two) / 2**0.5)
+    assert "±" in (tmp_path / "table6.md").read_text("utf-8")
+
+
+def test_a_row_that_lacks_something_says_so(treebank: Path, tmp_path: Path) -> None:
+    reproduce(tmp_path, "table6", "--treebank", str(treebank))
+    row = rows(tmp_path, "table6")["pre-trained (ELMo in the paper)"]
+    assert row["results"] == []
+    assert "skipped: needs `--set pretrained.model=" in row["problem"]
+    assert row["problem"] in (tmp_path / "table6.md").read_text("utf-8")
+
+
+def test_the_better_of_two_on_development_data_goes_to_test_for_each_language(treebank: Path, tmp_path: Path) -> None:
+    assert reproduce(tmp_path, "table7", "--treebank", f"he={treebank}", "--treebank", f"xx/toy={treebank}") == 0
+    content = json.loads((tmp_path / "table7.json").read_text("utf-8"))
+    assert [row["treebank"] for row in content["rows"]] == ["he"] * 3 + ["xx/toy"] * 3
+    chars, words, best = content["rows"][:3]
+    scores = [row["measures"]["dev_f1"]["ours"] for row in (chars, words)]
+    assert best["measures"]["dev_f1"]["ours"] == max(scores)
+    assert best["measures"]["test_f1"]["published"] == 90.35
+    assert best["results"][0]["model"] in {row["results"][0]["model"] for row in (chars, words)}
+
+
+def test_the_learning_rate_goes_by_language(treebank: Path, tmp_path: Path) -> None:
+    reproduce(tmp_path, "table7", "--treebank", f"pl={treebank}")
+    configs = [path.read_text("utf-8") for path in (tmp_path / "models").glob("*/config.toml")]
+    assert configs
+    assert all("learning_rate = 0.0015" in config for config in configs)
+
+
+def test_speed_is_measured_in_three_figures(treebank: Path, tmp_path: Path) -> None:
+    reproduce(tmp_path, "speed", "--treebank", str(treebank))
+    measures = rows(tmp_path, "speed")["CharLSTM"]["measures"]
+    assert measures["train_seconds"]["published"] == 18 * 3600
+    assert measures["dev_seconds"]["ours"] > 0
+    assert 0 < measures["decoding_percent"]["ours"] < 100
+
+
+def test_jackknifed_tags_train_another_model_than_gold_ones(treebank: Path, tmp_path: Path) -> None:
+    reproduce(tmp_path, "table1", "--treebank", str(treebank))
+    reproduce(tmp_path, "table1", "--treebank", str(treebank), "--tags", "jackknife")
+    assert len(list((tmp_path / "models").iterdir())) == 2
+    assert "jackknifed for training data" in (tmp_path / "table1.md").read_text("utf-8")
+
+
+def test_a_bad_setting_is_found_before_anything_is_trained(treebank: Path, tmp_path: Path) -> None:
+    assert main(["reproduce", "table1", "--treebank", str(treebank), "--out", str(tmp_path), "--set", "no.such=1"]) == 2
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_folder_without_its_parts_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce(tmp_path, "table6", "--treebank", str(tmp_path)) == 2
+    assert "there is no train.txt or train.txt.gz" in capsys.readouterr().err
