@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from fencepost.errors import ConfigError
 
@@ -142,11 +142,15 @@ class TrainConfig:
     plan: PlanConfig = field(default_factory=PlanConfig)
 
 
+REACH: Final = 3  # in a sentence longer than eval.longest a token attends as far as that divided by this
+
+
 @dataclass(frozen=True)
 class EvalConfig:
     """How development data are parsed and scored, and how the finished model parses."""
 
     params: str = "collins"
+    longest: int | None = 128  # tokens; a longer sentence is read through a window, with positions that start again
     plan: PlanConfig = field(default_factory=PlanConfig)
 
 

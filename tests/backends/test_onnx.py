@@ -102,6 +102,7 @@ CONFIGS = (
     | {f"lexical {'+'.join(lexical)}": small_config(lexical) for lexical in LEXICALS}
     | {f"plan {plan}": with_plan(plan) for plan in PLANS}
     | {"a root without tags": forcing_roots()}
+    | {"long sentences": changed(small_config(), eval=EvalConfig(longest=10, plan=PlanConfig(window=4)))}
 )
 
 
@@ -229,12 +230,13 @@ def test_an_export_never_takes_the_place_of_its_model(folder: Path) -> None:
         export_onnx(folder, folder / ".." / folder.name)
 
 
+@pytest.mark.parametrize("longest", [None, 5, 9])
 @pytest.mark.parametrize("plan", [PlanConfig(), *PLANS[:2]], ids=str)
-def test_the_mask_is_that_of_torch(plan: PlanConfig) -> None:
+def test_the_mask_is_that_of_torch(plan: PlanConfig, longest: int | None) -> None:
     lengths = np.array([3, 9, 6])
-    allowed = AttentionPlan.of(plan).mask(torch.tensor(lengths), 9)
+    allowed = AttentionPlan.of(plan, longest).mask(torch.tensor(lengths), 9)
     expected = allowed.numpy() if allowed.dtype == torch.bool else np.isfinite(allowed.numpy())
-    np.testing.assert_array_equal(np.isfinite(attention_mask(lengths, 9, plan)), expected)
+    np.testing.assert_array_equal(np.isfinite(attention_mask(lengths, 9, plan, longest)), expected)
 
 
 class Counting:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
 from fencepost.config import PlanConfig
 from fencepost.errors import ConfigError
+from fencepost.model.parser_model import Layout
 from fencepost.model.plan import AttentionPlan, Terms
 
 STRICT_1 = """
@@ -54,7 +56,9 @@ def test_windows_end_with_the_shorter_sentence() -> None:
     assert torch.equal(mask[1, 0, :6, :6], plan.mask(torch.tensor([6]), width=6)[0, 0])
 
 
-@pytest.mark.parametrize("plan", [AttentionPlan(), AttentionPlan(window=1), AttentionPlan(window=1, relaxed=True)])
+@pytest.mark.parametrize(
+    "plan", [AttentionPlan(), AttentionPlan(window=1), AttentionPlan(window=1, relaxed=True), AttentionPlan(longest=4)]
+)
 def test_nothing_attends_to_padding(plan: AttentionPlan) -> None:
     mask = plan.mask(torch.tensor([3, 5]), width=5).expand(2, 1, 5, 5)
     assert not mask[0, 0, :, 3:].any()
@@ -93,3 +97,26 @@ def test_a_window_needs_no_factored_model() -> None:
 def test_a_plan_says_what_its_configuration_says() -> None:
     config = PlanConfig(window=5, relaxed=True, content=(1,), position=(2, 3))
     assert AttentionPlan.of(config) == AttentionPlan(window=5, relaxed=True, content=(1,), position=(2, 3))
+
+
+def test_in_a_long_sentence_tokens_attend_to_a_third_of_the_longest_length() -> None:
+    mask = AttentionPlan(longest=5).mask(torch.tensor([6]), width=6)
+    assert drawn(mask[0, 0]) == STRICT_1.split()
+
+
+def test_in_a_long_sentence_positions_start_again() -> None:
+    layout = Layout.of(np.array([5, 7]), torch.device("cpu"))
+    assert AttentionPlan(longest=5).places(layout).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
+
+
+def test_a_long_sentence_changes_nothing_for_the_short_one_beside_it() -> None:
+    mask = AttentionPlan(longest=5).mask(torch.tensor([9, 5]), width=9)
+    assert mask[1, 0, :, :5].all()
+
+
+def test_padding_in_a_long_batch_attends_to_something() -> None:
+    assert AttentionPlan(longest=3).mask(torch.tensor([12, 4]), width=12)[:, 0].any(dim=-1).all()
+
+
+def test_a_plan_without_long_sentences_costs_no_square_mask() -> None:
+    assert AttentionPlan(longest=8).mask(torch.tensor([8, 3]), width=8).shape == (2, 1, 1, 8)

@@ -15,7 +15,7 @@ from fencepost.backends.folder import LETTERS, ONNX, SPANS, ModelFolder
 from fencepost.backends.word_cache import WordCache
 from fencepost.chart import cky, layout
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
-from fencepost.config import Config, PlanConfig
+from fencepost.config import REACH, Config, PlanConfig
 from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
@@ -37,6 +37,7 @@ class OnnxBackend:
         self._letters = letters
         self._cache = WordCache(self._spell)
         self._plan = config.eval.plan
+        self._longest = config.eval.longest
         self._force_root = config.scorer.force_root
         self._predicts_tags = config.scorer.predict_tags
 
@@ -76,7 +77,7 @@ class OnnxBackend:
         wanted = ("fenceposts", "predicted_tags") if self._predicts_tags else ("fenceposts",)
         fenceposts: Floats | None = None
         tags = np.empty(batch.lengths.sum(), np.int64)
-        for sentences in pieces(batch.lengths.tolist(), ENCODED):
+        for sentences in self._groups(batch.lengths):
             lengths = batch.lengths[sentences]
             width = int(lengths.max()) + 2
             # Past its end a sentence repeats its stop token, which nothing attends to there.
@@ -91,9 +92,16 @@ class OnnxBackend:
         assert fenceposts is not None
         return fenceposts, tags if self._predicts_tags else None
 
+    def _groups(self, lengths: Ints) -> Iterator[list[int]]:
+        """Sentences to encode together; those with positions that start again apart from the others."""
+        long = lengths + 2 > (self._longest or np.inf)
+        for places in (np.flatnonzero(long), np.flatnonzero(~long)):
+            for piece in pieces(lengths[places].tolist(), ENCODED):
+                yield places[piece].tolist()
+
     def _feeds(self, batch: Batch, token: Ints, vectors: Floats | None, lengths: Ints) -> dict[str, npt.NDArray[Any]]:
         """All that a graph may read of some sentences; ``_run`` takes what it does read."""
-        feeds = _sequence_feeds(lengths, token.shape[1], self._plan)
+        feeds = _sequence_feeds(lengths, token.shape[1], self._plan, self._longest)
         if batch.words is not None:
             feeds["words"] = batch.words[token]
         if batch.tags is not None:
@@ -118,7 +126,7 @@ class OnnxBackend:
         return vectors
 
 
-def attention_mask(lengths: Ints, width: int, plan: PlanConfig) -> Floats:
+def attention_mask(lengths: Ints, width: int, plan: PlanConfig, longest: int | None = None) -> Floats:
     """``model.plan.AttentionPlan.mask`` in numpy: 0 where attention is allowed, else -inf."""
     token = np.arange(width)
     real = token < lengths[:, None]  # [B, width]
@@ -129,14 +137,21 @@ def attention_mask(lengths: Ints, width: int, plan: PlanConfig) -> Floats:
         if plan.relaxed:
             free = free | (token < 2) | (token >= lengths[:, None] - 2)
         allowed = allowed & (near | free[:, :, None] | free[:, None, :])
+    if longest is not None and width > longest:
+        near = np.abs(token[:, None] - token) <= longest // REACH
+        allowed = allowed & (near | (~real | (lengths[:, None] <= longest))[:, :, None])
     return np.asarray(np.where(allowed, np.float32(0), np.float32(-np.inf))[:, None])
 
 
-def _sequence_feeds(lengths: Ints, width: int, plan: PlanConfig) -> dict[str, npt.NDArray[Any]]:
+def _sequence_feeds(
+    lengths: Ints, width: int, plan: PlanConfig, longest: int | None = None
+) -> dict[str, npt.NDArray[Any]]:
+    """Of sentences that are all longer than ``longest``, or none."""
+    position = np.arange(width)
     return {
         "lengths": lengths.astype(np.int32),
-        "position": np.arange(width),
-        "mask": attention_mask(lengths, width, plan),
+        "position": position if longest is None or width <= longest else position % longest,
+        "mask": attention_mask(lengths, width, plan, longest),
     }
 
 

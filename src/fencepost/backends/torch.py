@@ -84,7 +84,7 @@ class TorchBackend:
         self.model = model
         self.device = device
         self.precision: Precision = precision
-        self._plan = AttentionPlan.of(config.eval.plan)
+        self._plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
         self._force_root = config.scorer.force_root
 
     @classmethod

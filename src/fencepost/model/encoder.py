@@ -107,5 +107,5 @@ class SelfAttentiveEncoder(nn.Module):
 
     def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor, Tensor]:
         plan.require_factored(self.factored)
-        p = self.positions(layout.position)
+        p = self.positions(plan.places(layout))
         return self.norm(self.combine(content, p).float()), p, plan.mask(layout.lengths, layout.width)

@@ -27,7 +27,7 @@ class LSTMEncoder(nn.Module):
         self.lstm = nn.LSTM(d_model, d_model // 2, layers, bidirectional=True, dropout=between)
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
-        if plan != AttentionPlan():
+        if plan != AttentionPlan(longest=plan.longest):
             raise ConfigError("an attention plan can't be followed by an LSTM encoder")
         states, _ = self.lstm(layout.for_lstm(content))
         directions = torch.unflatten(layout.from_lstm(states), -1, (2, -1))  # [R, 2, d_model / 2]

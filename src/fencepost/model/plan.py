@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
-from fencepost.config import PlanConfig
+from fencepost.config import REACH, PlanConfig
 from fencepost.errors import ConfigError
+
+if TYPE_CHECKING:
+    from fencepost.model.parser_model import Layout
 
 
 class Terms(NamedTuple):
@@ -26,16 +29,21 @@ class AttentionPlan:
     In a relaxed window the start token, the first word, the last word and the stop token attend to all and are
     attended by all. ``content`` and ``position`` are the layers, from 1, that use that term of q · k in a factored
     model (Table 1); ``None`` means all layers.
+
+    Not in the paper: in a sentence of more than ``longest`` tokens, positions start again from 0 after so many, and a
+    token attends as far as a third of it, where no position comes twice. Rows of the position table that training
+    rarely reached are noise, and a sentence of 1,000 words would read mostly those.
     """
 
     window: int | None = None
     relaxed: bool = False
     content: tuple[int, ...] | None = None
     position: tuple[int, ...] | None = None
+    longest: int | None = None
 
     @classmethod
-    def of(cls, config: PlanConfig) -> AttentionPlan:
-        return cls(config.window, config.relaxed, config.content, config.position)
+    def of(cls, config: PlanConfig, longest: int | None = None) -> AttentionPlan:
+        return cls(config.window, config.relaxed, config.content, config.position, longest)
 
     def terms(self, layer: int) -> Terms:
         """What layer number ``layer``, from 1, uses."""
@@ -52,6 +60,13 @@ class AttentionPlan:
                 hint='encoder.position = "concatenated" and encoder.projection = "block"',
             )
 
+    def places(self, layout: Layout) -> Tensor:
+        """The position that each row reads: [R]."""
+        if self.longest is None or layout.width <= self.longest:
+            return layout.position
+        long = layout.lengths[layout.sequence] > self.longest
+        return torch.where(long, layout.position % self.longest, layout.position)
+
     def mask(self, lengths: Tensor, width: int) -> Tensor:
         """Allowed pairs (i, j), true or false: [B, 1, 1, width] without a window, [B, 1, width, width] with one.
 
@@ -60,11 +75,18 @@ class AttentionPlan:
         """
         token = torch.arange(width, device=lengths.device)
         real = token < lengths[:, None]  # [B, width]
-        if self.window is None:
-            return real[:, None, None, :]
-        near = (token[:, None] - token).abs() <= self.window  # [width, width]
+        allowed = real[:, None, :]
+        if self.window is not None:
+            allowed = allowed & self._near(token, real, lengths, self.window)
+        if self.longest is not None and width > self.longest:
+            near = (token[:, None] - token).abs() <= self.longest // REACH
+            short = lengths[:, None] <= self.longest
+            allowed = allowed & (near | (short | ~real)[:, :, None])
+        return allowed[:, None]
+
+    def _near(self, token: Tensor, real: Tensor, lengths: Tensor, window: int) -> Tensor:
+        near = (token[:, None] - token).abs() <= window  # [width, width]
         free = ~real
         if self.relaxed:
             free = free | (token < 2) | (token >= lengths[:, None] - 2)
-        allowed = near | free[:, :, None] | free[:, None, :]
-        return (allowed & real[:, None, :])[:, None]
+        return near | free[:, :, None] | free[:, None, :]
