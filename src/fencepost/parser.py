@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from functools import partial
+from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from fencepost.backends.base import Backend, Parsed
 from fencepost.backends.folder import DEFAULT_MODEL, ONNX, WEIGHTS, ModelFolder
 from fencepost.collector import no_garbage_collection
 from fencepost.config import Config
 from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError
+from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.streaming import growing_chunks
+from fencepost.text.sentences import Mode
+from fencepost.text.stream import read_stream
+from fencepost.text.tokens import tokenize
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import Leaf, Tree, check_tags, real_words, unchecked_leaf
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
     from fencepost.chart.cky import Decoded
+    from fencepost.confidence import Analysis, Analyst, Decoding
 
+ScoredPair: TypeAlias = tuple[Tree, float]
 UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
 CHUNK: Final = 4096  # sentences sorted by length together; what is in memory at once
 
@@ -84,13 +91,68 @@ class Parser:
         """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
         checked = self.checked(sentences)
         chunks = iter(lambda: list(islice(checked, CHUNK)), [])
-        return list(self._parse_chunks(chunks, batch_tokens))
+        return [tree for tree, _ in self._parse_chunks(chunks, batch_tokens)]
 
     def iter_parse(
         self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
     ) -> Iterator[Tree]:
         """``parse`` for endless input: the first tree comes before the second sentence is read, the rest in chunks."""
+        return (tree for tree, _ in self.iter_scored(sentences, batch_tokens=batch_tokens))
+
+    def parse_text(self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None) -> list[Tree]:
+        """Trees for raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean."""
+        return self.parse((found.sentence() for found in read_stream([text], mode)), batch_tokens=batch_tokens)
+
+    def iter_parse_text(
+        self, pieces_of_text: Iterable[str], mode: Mode = "text", *, batch_tokens: int | None = None
+    ) -> Iterator[Tree]:
+        """``parse_text`` for endless text, such as the lines of an open file."""
+        sentences = (found.sentence() for found in read_stream(pieces_of_text, mode))
+        return self.iter_parse(sentences, batch_tokens=batch_tokens)
+
+    def iter_scored(
+        self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
+    ) -> Iterator[ScoredPair]:
+        """``iter_parse`` with the score of each tree."""
         return self._parse_chunks(growing_chunks(self.checked(sentences), CHUNK), batch_tokens)
+
+    def analyze(
+        self,
+        sentence: str | Sentence | Sequence[str],
+        k: int = 5,
+        *,
+        temperature: float = 1.0,
+        decoding: Decoding = "best",
+    ) -> Analysis:
+        """The k best trees of a sentence, and the probability of every constituent of the best."""
+        if isinstance(sentence, str):
+            sentence = [token.form for token in tokenize(sentence)]
+        return next(self.iter_analyze([sentence], k, temperature=temperature, decoding=decoding))
+
+    def iter_analyze(
+        self,
+        sentences: Iterable[Sentence | Sequence[str]],
+        k: int = 5,
+        *,
+        temperature: float = 1.0,
+        decoding: Decoding = "best",
+        batch_tokens: int | None = None,
+    ) -> Iterator[Analysis]:
+        """``analyze`` for many sentences."""
+        from fencepost.confidence import Analyst
+
+        analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, temperature, decoding)
+        for chunk in growing_chunks(self.checked(sentences), CHUNK):
+            yield from self._analyze_chunk(chunk, analyst, batch_tokens or self._backend.batch_tokens)
+
+    def _analyze_chunk(self, sentences: list[Sentence], analyst: Analyst, budget: int) -> list[Analysis]:
+        found: dict[int, Analysis] = {}
+        for places in pieces([len(sentence) for sentence in sentences], budget):
+            scored = self._backend.score(self._indexer.batch([sentences[place] for place in places]))
+            leaves = self._leaves_of_batch([sentences[place] for place in places], scored.tags)
+            for row, place in enumerate(places):
+                found[place] = analyst.analyze(scored.spans, row, partial(self._tree, leaves[row]))
+        return [found[place] for place in range(len(sentences))]
 
     def checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences as the model reads them; one that can't be parsed is an error that says its number."""
@@ -106,14 +168,14 @@ class Parser:
         """What runs the model: ``onnx`` or ``torch``."""
         return "torch" if self._source is None else self._source[2]
 
-    def _parse_chunks(self, chunks: Iterable[list[Sentence]], batch_tokens: int | None) -> Iterator[Tree]:
+    def _parse_chunks(self, chunks: Iterable[list[Sentence]], batch_tokens: int | None) -> Iterator[ScoredPair]:
         for chunk in chunks:
             with no_garbage_collection():
                 trees = self._parse_chunk(chunk, batch_tokens or self._backend.batch_tokens)
             yield from trees
 
-    def _parse_chunk(self, sentences: list[Sentence], budget: int) -> list[Tree]:
-        trees: dict[int, Tree] = {}
+    def _parse_chunk(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
+        trees: dict[int, ScoredPair] = {}
         waiting: tuple[list[int], Callable[[], Parsed]] | None = None
         for places in pieces([len(sentence) for sentence in sentences], budget):
             finish = self._backend.launch(self._indexer.batch([sentences[place] for place in places]))
@@ -127,15 +189,16 @@ class Parser:
 
     def _trees(
         self, sentences: list[Sentence], places: list[int], finish: Callable[[], Parsed]
-    ) -> Iterator[tuple[int, Tree]]:
+    ) -> Iterator[tuple[int, ScoredPair]]:
         parsed = finish()
-        tag_ids = [] if parsed.tags is None else parsed.tags.tolist()
-        done = 0
-        for place, decoded in zip(places, parsed.trees, strict=True):
-            sentence = sentences[place]
-            leaves = self._leaves(sentence, tag_ids[done : done + len(sentence)])
-            done += len(sentence)
-            yield place, self._tree(leaves, decoded)
+        leaves = self._leaves_of_batch([sentences[place] for place in places], parsed.tags)
+        for place, words, decoded in zip(places, leaves, parsed.trees, strict=True):
+            yield place, (self._tree(words, decoded), decoded.score)
+
+    def _leaves_of_batch(self, sentences: list[Sentence], tags: Ints | None) -> list[list[Leaf]]:
+        tag_ids = [] if tags is None else tags.tolist()
+        ends = accumulate(map(len, sentences))
+        return [self._leaves(one, tag_ids[end - len(one) : end]) for one, end in zip(sentences, ends, strict=True)]
 
     def _leaves(self, sentence: Sentence, predicted: list[int]) -> list[Leaf]:
         symbol = self.vocabularies.tags.symbol

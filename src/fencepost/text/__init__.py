@@ -1,6 +1,7 @@
 """Raw text to sentences of tokens, each aligned to its characters."""
 
 from fencepost.text.sentences import Mode, Span, read_sentences, split_sentences
+from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import Token, tokenize
 
-__all__ = ["Mode", "Span", "Token", "read_sentences", "split_sentences", "tokenize"]
+__all__ = ["Mode", "Span", "TextSentence", "Token", "read_sentences", "read_stream", "split_sentences", "tokenize"]

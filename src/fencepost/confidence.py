@@ -1,0 +1,102 @@
+"""How sure a model is: the k best trees of a sentence and the probability of each constituent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fencepost.chart import inside, risk
+from fencepost.chart.cky import Decoded
+from fencepost.chart.inside import Doubles
+from fencepost.chart.kbest import k_best
+from fencepost.chart.scores import SpanScores
+from fencepost.errors import UsageError
+from fencepost.trees.spans import Chain, spans_below_root
+from fencepost.trees.tree import Tree
+
+# "best": the tree with the greatest score; "risk": the tree with the fewest errors to expect.
+Decoding: TypeAlias = Literal["best", "risk"]
+
+
+@dataclass(frozen=True)
+class Constituent:
+    """A phrase over the words ``start`` to ``end``, half-open."""
+
+    label: str
+    start: int
+    end: int
+    probability: float | None = None  # that this label is over these words, whatever the rest of the tree
+
+
+@dataclass(frozen=True)
+class ScoredTree:
+    tree: Tree
+    score: float  # the sum of the scores of its constituents
+    probability: float | None = None
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a model has to say about a sentence. ``constituents`` are those of ``tree``, outer before inner."""
+
+    tree: Tree
+    score: float
+    constituents: tuple[Constituent, ...]
+    trees: tuple[ScoredTree, ...] = ()  # the k best, best first
+
+
+def without_probabilities(tree: Tree, score: float) -> Analysis:
+    """What is known when nobody asked for more than a tree."""
+    spans = spans_below_root(tree)
+    constituents = tuple(Constituent(label, span.start, span.end) for span in spans for label in span.label)
+    return Analysis(tree, score, constituents)
+
+
+@dataclass(frozen=True)
+class Analyst:
+    """What to find out about each sentence."""
+
+    chains: tuple[Chain, ...]  # the labels of the model
+    force_root: bool
+    k: int
+    temperature: float = 1.0  # above 1 a model is less sure of everything
+    decoding: Decoding = "best"
+
+    def __post_init__(self) -> None:
+        if self.k < 0:
+            raise UsageError(f"the number of trees can't be negative, got {self.k}")
+        if not self.temperature > 0:
+            raise UsageError(f"a temperature is greater than 0, got {self.temperature}")
+
+    def analyze(self, scores: SpanScores, row: int, build: Callable[[Decoded], Tree]) -> Analysis:
+        """The analysis of one sentence of a batch; ``build`` puts its words under a tree."""
+        length = int(scores.lengths[row])
+        own = scores.scores[row : row + 1, : length + 1, : length + 1]
+        alone = SpanScores(own, scores.lengths[row : row + 1])
+        scaled = SpanScores((own / self.temperature).astype(np.float32), alone.lengths)
+        log_z = float(inside.log_partition(scaled, self.force_root)[0])
+        probabilities = inside.marginals(scaled, self.force_root)
+
+        best = k_best(alone, 0, max(self.k, 1), self.force_root)
+        trees = tuple(
+            ScoredTree(build(found), found.score, float(np.exp(found.score / self.temperature - log_z)))
+            for found in best
+        )
+        chosen = best[0]
+        if self.decoding == "risk":
+            (chosen,) = risk.decode(probabilities, alone.lengths, self.force_root)
+            chosen = replace(chosen, score=float(own[0, chosen.starts, chosen.ends, chosen.labels].sum()))
+        constituents = tuple(self._constituents(chosen, probabilities[0]))
+        return Analysis(build(chosen), chosen.score, constituents, trees[: self.k])
+
+    def _constituents(self, tree: Decoded, probabilities: Doubles) -> list[Constituent]:
+        found: list[Constituent] = []
+        for start, end, number in zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), strict=True):
+            for label in self.chains[number]:
+                holding = [other for other, chain in enumerate(self.chains) if label in chain]
+                probability = float(probabilities[start, end, holding].sum())
+                found.append(Constituent(label, start, end, min(probability, 1.0)))
+        return found
