@@ -25,7 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-LexicalKind = Literal["words", "tags", "char_lstm", "char_concat", "char_attention"]
+LexicalKind = Literal["words", "tags", "char_lstm", "char_concat", "char_attention", "pretrained"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,20 @@ class CharAttentionConfig:
     heads: int = 4
     dropout: float = 0.2
     input_dropout: float = 0.2
+
+
+@dataclass(frozen=True)
+class PretrainedConfig:
+    """The vectors of a pre-trained encoder, projected to the content's size by a learned matrix (§5.2)."""
+
+    model: str = ""  # a folder, or a name in the hub's cache
+    frozen: bool = False  # its weights stay as they are
+    layers: Literal["last", "mix"] = "last"  # mix = a learned weighted mean of all layers
+    words: Literal["first", "last", "mean"] = "last"  # which of a word's sub-tokens
+    learning_rate: float | None = None  # of the encoder, where it differs from train.learning_rate
+    window: int = 512  # sub-tokens read at once, special ones included; the encoder's own limit holds too
+    overlap: int = 128  # sub-tokens that two windows of a long sentence share
+    dropout: float = 0.0  # of the word's vector
 
 
 @dataclass(frozen=True)
@@ -165,6 +179,7 @@ class Config:
     char_lstm: CharLSTMConfig = field(default_factory=CharLSTMConfig)
     char_concat: CharConcatConfig = field(default_factory=CharConcatConfig)
     char_attention: CharAttentionConfig = field(default_factory=CharAttentionConfig)
+    pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
@@ -176,8 +191,9 @@ class Config:
     @property
     def d_content(self) -> int:
         """Size of a word's content vector: half of d_model where position has the other half."""
-        concatenated = self.encoder.kind == "attention" and self.encoder.position == "concatenated"
-        return self.encoder.d_model // 2 if concatenated else self.encoder.d_model
+        encoder = self.encoder
+        attends = encoder.kind == "attention" and encoder.layers > 0
+        return encoder.d_model // 2 if attends and encoder.position == "concatenated" else encoder.d_model
 
     @property
     def factored(self) -> bool:
@@ -186,7 +202,9 @@ class Config:
         return encoder.kind == "attention" and (encoder.position, encoder.projection) == ("concatenated", "block")
 
 
-_MAY_BE_ZERO = frozenset({"layers", "warmup_batches", "max_halvings", "seed", "window"})  # of the whole numbers
+_MAY_BE_ZERO = frozenset(
+    {"layers", "warmup_batches", "max_halvings", "seed", "window", "overlap"}
+)  # of the whole numbers
 
 
 def _check(config: Config) -> None:
@@ -209,6 +227,10 @@ def _check(config: Config) -> None:
             f"which must fill the content vector of {config.d_content}",
             hint=f"char_concat.size = {config.d_content // (2 * config.char_concat.letters)}",
         )
+    if "pretrained" in config.lexical and not config.pretrained.model:
+        raise ConfigError("pretrained.model is missing", hint="a folder with an encoder, or a name in the hub's cache")
+    if config.pretrained.overlap >= config.pretrained.window:
+        raise ConfigError("pretrained.overlap must be less than pretrained.window")
     if config.char_attention.size % config.char_attention.heads:
         raise ConfigError("char_attention.size must be a multiple of char_attention.heads")
     for name, plan in (("train.plan", config.train.plan), ("eval.plan", config.eval.plan)):

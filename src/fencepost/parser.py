@@ -219,11 +219,13 @@ class Parser:
             raise InputError(
                 f"sentence {number} is a string, not a list of words", hint='parse([["Words", "like", "these"]])'
             )
-        words, tags = (given.words, given.tags) if isinstance(given, Sentence) else (given, None)
+        if not isinstance(given, Sentence):
+            given = Sentence(tuple(given))
+        words, tags = given.words, given.tags
         if not words:
             raise InputError(f"sentence {number} has no words")
         try:
-            sentence = Sentence(real_words(words), tags)
+            sentence = Sentence(real_words(words), tags, spaces=given.spaces)
             check_tags(tags or ())
         except InputError as error:
             raise InputError(f"sentence {number}: {error.message}") from None

@@ -6,13 +6,14 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from fencepost.config import Config, config_to_toml, load_config
 from fencepost.errors import ModelError
+from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 
 CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
@@ -40,7 +41,11 @@ class ModelFolder:
         path = _find(model)
         _verify(path)
         vocabularies = Vocabularies.from_json((path / VOCABULARIES).read_text("utf-8"))
-        return cls(path, load_config(path / CONFIG), vocabularies)
+        config = load_config(path / CONFIG)
+        if "pretrained" in config.lexical:
+            texts = [(path / name).read_text("utf-8") for name in (TOKENIZER, ENCODER)]
+            vocabularies = replace(vocabularies, pretrained=PretrainedFiles(*texts))
+        return cls(path, config, vocabularies)
 
 
 def _find(model: str | Path) -> Path:
@@ -85,6 +90,9 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
         CARD: card.encode(),
         **files,
     }
+    if vocabularies.pretrained is not None:
+        contents[TOKENIZER] = vocabularies.pretrained.tokenizer.encode()
+        contents[ENCODER] = vocabularies.pretrained.encoder.encode()
     for name, content in contents.items():
         (new / name).write_bytes(content)
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]

@@ -24,5 +24,10 @@ class Batch:
     spelling_lengths: Ints | None = None  # [U] letters of each, word-start and word-stop marks included
     spelling_of_token: Ints | None = None  # [T] row of ``spellings`` for each token
 
+    subwords: Ints | None = None  # [P] sub-tokens of all windows, end to end
+    window_lengths: Ints | None = None  # [V] sub-tokens of each window
+    subword_rows: Ints | None = None  # [M] places in ``subwords`` that tokens are made of, token by token
+    rows_of_token: Ints | None = None  # [T] how many of them each token has
+
     def __len__(self) -> int:
         return len(self.lengths)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fencepost.config import Config
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.subwords import Subwords, SubwordSentence
 from fencepost.features.vocabularies import (
     PADDING,
     SENTENCE_START,
@@ -39,6 +40,7 @@ class IndexedSentence:
     words: Ints | None
     tags: Ints | None
     letters: npt.NDArray[np.int32] | None  # row of the indexer's spelling table for each token
+    subwords: SubwordSentence | None
 
 
 class SpellingTable:
@@ -91,6 +93,8 @@ class Indexer:
         self.reads_words = "words" in config.lexical
         self.reads_tags = "tags" in config.lexical
         self.reads_letters = any(kind.startswith("char_") for kind in config.lexical)
+        files = vocabularies.pretrained
+        self._subwords = None if files is None else Subwords(config, files)
         self._table = SpellingTable(vocabularies)
         self._lock = Lock()
 
@@ -122,7 +126,8 @@ class Indexer:
         if self.reads_letters:
             row = self._table.row
             letters = np.array([0, *[row(word) for word in sentence.words], 1], np.int32)
-        return IndexedSentence(len(sentence), words, tags, letters)
+        subwords = None if self._subwords is None else self._subwords.read(sentence)
+        return IndexedSentence(len(sentence), words, tags, letters, subwords)
 
     def collate(self, indexed: Sequence[IndexedSentence]) -> Batch:
         spellings = lengths = place = None
@@ -136,7 +141,20 @@ class Indexer:
             spellings=spellings,
             spelling_lengths=lengths,
             spelling_of_token=place,
+            **_subword_arrays([sentence.subwords for sentence in indexed if sentence.subwords is not None]),
         )
+
+
+def _subword_arrays(sentences: Sequence[SubwordSentence]) -> dict[str, Ints]:
+    if not sentences:
+        return {}
+    before = np.cumsum([0, *(len(sentence.ids) for sentence in sentences)])
+    return {
+        "subwords": np.concatenate([sentence.ids for sentence in sentences]),
+        "window_lengths": np.concatenate([sentence.window_lengths for sentence in sentences]),
+        "subword_rows": np.concatenate([s.rows + first for s, first in zip(sentences, before[:-1], strict=True)]),
+        "rows_of_token": np.concatenate([sentence.rows_of_token for sentence in sentences]),
+    }
 
 
 def _joined(columns: Sequence[Ints | None]) -> Ints | None:

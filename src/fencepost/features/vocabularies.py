@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from fencepost.config import Config
 from fencepost.errors import ModelError
+from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
 from fencepost.trees.tree import Tree
@@ -32,6 +33,7 @@ class Vocabularies:
     tags: Vocab
     letters: Vocab
     root: str  # the symbol put over every parsed tree
+    pretrained: PretrainedFiles | None = None  # kept in files of their own
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config) -> Vocabularies:
@@ -43,6 +45,7 @@ class Vocabularies:
             tags=Vocab.of((leaf.tag for leaf in leaves), TOKEN_MARKS),
             letters=Vocab.of(chain.from_iterable(leaf.word for leaf in leaves), LETTER_MARKS),
             root=_root(trees),
+            pretrained=PretrainedFiles.of(config.pretrained.model) if "pretrained" in config.lexical else None,
         )
 
     def to_json(self) -> str:

@@ -12,11 +12,12 @@ from fencepost.config import Config, EncoderConfig, LexicalKind
 from fencepost.features.batch import Ints
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention, Reader
 from fencepost.model.dropout import SharedDropout
-from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, SelfAttentiveEncoder
+from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, NoEncoder, SelfAttentiveEncoder
 from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, Lexical, TagEmbedding, WordEmbedding
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added, concatenated
+from fencepost.model.pretrained import Pretrained, build_encoder
 from fencepost.model.scorer import SpanScorer, TagScorer
 
 
@@ -29,6 +30,7 @@ class VocabSizes:
     tags: int
     letters: int
     word_counts: Sequence[int] | Ints | None = None  # [words] occurrences in training data; None when only parsing
+    pretrained: str | None = None  # the configuration of a pre-trained encoder, as JSON
 
 
 def build_model(config: Config, sizes: VocabSizes) -> ParserModel:
@@ -62,6 +64,11 @@ def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.
             encoder = _attention_encoder(_letter_encoder_config(config), factored=False)
             dropout = SharedDropout(letters.dropout, shared)
             return CharAttention(sizes.letters, letters.size, size, letters.input_dropout, encoder, dropout)
+        case "pretrained":
+            given = config.pretrained
+            pretrained = build_encoder(sizes.pretrained or "")
+            dropout = SharedDropout(given.dropout, shared)
+            return Pretrained(pretrained, size, dropout, frozen=given.frozen, mix=given.layers == "mix")
 
 
 def _letter_encoder_config(config: Config) -> EncoderConfig:
@@ -86,6 +93,8 @@ def _letter_encoder_config(config: Config) -> EncoderConfig:
 
 def _encoder(config: Config) -> Encoder:
     match config.encoder.kind:
+        case "attention" if config.encoder.layers == 0:
+            return NoEncoder()
         case "attention":
             return _attention_encoder(config.encoder, factored=config.factored)
         case "lstm":

@@ -23,6 +23,13 @@ class Encoder(Protocol):
     def __call__(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor: ...
 
 
+class NoEncoder(nn.Module):
+    """No layers at all, for word vectors that already know their context: y_t is the word's vector."""
+
+    def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
+        return content
+
+
 class FeedForward(nn.Module):
     """§2.2.2. FeedForward(x) = W_2 relu(W_1 x + b_1) + b_2; in §3 two such maps side by side, one for each half.
 

@@ -121,6 +121,11 @@ class TorchBatch:
     spelling_of_token: Tensor | None  # [T]
     letters: Layout | None  # of the letters in distinct words
     letter_ids: Tensor | None  # [letters] the letters of all distinct words, end to end
+    windows: Layout | None  # of the sub-tokens in windows
+    subwords: Tensor | None  # [P] the sub-tokens of all windows, end to end
+    subword_rows: Tensor | None  # [M] places in subwords that tokens are made of
+    token_of_row: Tensor | None  # [M] the token that each is a part of
+    rows_of_token: Tensor | None  # [T] how many each token has
 
     def __len__(self) -> int:
         return self.tokens.count
@@ -144,6 +149,11 @@ class TorchBatch:
             spelling_of_token=tensors.get("spelling_of_token"),
             letters=None if letter_counts is None else Layout.sent(letter_counts, tensors, "letters."),
             letter_ids=tensors.get("letter_ids"),
+            windows=None if batch.window_lengths is None else Layout.sent(batch.window_lengths, tensors, "windows."),
+            subwords=tensors.get("subwords"),
+            subword_rows=tensors.get("subword_rows"),
+            token_of_row=tensors.get("token_of_row"),
+            rows_of_token=tensors.get("rows_of_token"),
         )
 
 
@@ -190,7 +200,7 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
         "span_ends": ends,
         **Layout.arrays(lengths + 2, "tokens."),
     }
-    for name in ("words", "tags", "spellings", "spelling_of_token"):
+    for name in ("words", "tags", "spellings", "spelling_of_token", "subwords", "subword_rows", "rows_of_token"):
         array = getattr(batch, name)
         if array is not None:
             arrays[name] = array
@@ -198,6 +208,9 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
         arrays |= Layout.arrays(batch.spelling_lengths, "letters.")
         is_letter = np.arange(batch.spellings.shape[1]) < batch.spelling_lengths[:, None]
         arrays["letter_ids"] = batch.spellings[is_letter]
+    if batch.window_lengths is not None and batch.rows_of_token is not None:
+        arrays |= Layout.arrays(batch.window_lengths, "windows.")
+        arrays["token_of_row"] = np.repeat(np.arange(len(batch.rows_of_token)), batch.rows_of_token)
     return arrays
 
 

@@ -28,6 +28,7 @@ from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
+from fencepost.model.pretrained import load_pretrained, pretrained_encoders
 from fencepost.training.ahead import Ahead
 from fencepost.training.card import model_card
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
@@ -83,11 +84,13 @@ class Trainer:
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
         self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
+        load_pretrained(self.model, config.pretrained.model)
         self.masters = Masters(self.model, lower(self.model) if config.train.precision == "bf16" else {})
         self.parameters = self.masters.parameters
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
         betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
-        self.optimizer = torch.optim.Adam(self.parameters, betas=betas, eps=epsilon, fused=device.type == "cuda")
+        groups = self._parameter_groups()
+        self.optimizer = torch.optim.Adam(groups, betas=betas, eps=epsilon, fused=device.type == "cuda")
         self.schedule = Schedule()
         self.step_number = 0
         self._order, self._order_of = [0], -1  # the order of sentences in an epoch, and which epoch
@@ -99,6 +102,17 @@ class Trainer:
         self._began = self._last_check = time.monotonic()
         self._plan = AttentionPlan.of(config.train.plan)
         self._ahead = Ahead(self._prepare)
+
+    def _parameter_groups(self) -> list[dict[str, Any]]:
+        """A pre-trained encoder may learn at its own rate, which rises and falls with that of the rest."""
+        rate = self.config.pretrained.learning_rate
+        if rate is None:
+            return [{"params": self.parameters, "share": 1.0}]
+        pretrained = {id(p) for encoder in pretrained_encoders(self.model) for p in encoder.parameters()}
+        rest = [parameter for parameter in self.parameters if id(parameter) not in pretrained]
+        encoder = [parameter for parameter in self.parameters if id(parameter) in pretrained]
+        share = rate / self.config.train.learning_rate
+        return [{"params": rest, "share": 1.0}, {"params": encoder, "share": share}]
 
     @property
     def seconds(self) -> float:
@@ -139,7 +153,7 @@ class Trainer:
             torch.nn.utils.clip_grad_norm_(self.parameters, train.clip_norm)
         self.step_number += 1
         for group in self.optimizer.param_groups:
-            group["lr"] = self.schedule.rate(self.step_number, train)
+            group["lr"] = group["share"] * self.schedule.rate(self.step_number, train)
         self.optimizer.step()
         self.masters.give_values()
         self.optimizer.zero_grad(set_to_none=True)

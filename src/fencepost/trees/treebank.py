@@ -19,15 +19,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words, perhaps with their tags, perhaps with their tree."""
+    """Words, perhaps with their tags, their tree, and where blanks stood in the text that they come from."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
     tree: Tree | None = None
+    spaces: tuple[bool, ...] | None = None  # whether a blank follows each word
 
     def __post_init__(self) -> None:
         if self.tags is not None and len(self.tags) != len(self.words):
             raise MismatchError(f"{len(self.words)} words but {len(self.tags)} tags")
+        if self.spaces is not None and len(self.spaces) != len(self.words):
+            raise MismatchError(f"{len(self.words)} words but {len(self.spaces)} spaces")
         if self.tree is not None and tuple(self.tree.words()) != self.words:
             raise MismatchError("the leaves of the tree are not the words of the sentence")
 

@@ -1,0 +1,131 @@
+"""Word vectors from a pre-trained encoder of the transformers library."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+from torch import Tensor, nn
+
+from fencepost.errors import ConfigError, MissingExtraError, ModelError, UsageError
+from fencepost.model.dropout import SharedDropout
+
+if TYPE_CHECKING:
+    from fencepost.model.parser_model import TorchBatch
+
+_WITH_DECODER: Final = ("t5", "mt5", "umt5")
+
+
+class ScalarMix(nn.Module):
+    """ELMo's mix of layers (Peters et al. 2018): g * sum over layers k of softmax(w)_k h_k, with g and w learned."""
+
+    def __init__(self, layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: tuple[Tensor, ...]) -> Tensor:
+        shares = self.weights.softmax(0)
+        mixed: Tensor = sum((share * layer for share, layer in zip(shares, layers, strict=True)), start=torch.zeros(()))
+        return self.scale * mixed
+
+
+class Pretrained(nn.Module):
+    """§5.2. w_t = W h_t, where h_t is the mean of the encoder's vectors for the sub-tokens chosen for token t.
+
+    Start and stop have the vectors of the encoder's special tokens. Encoders with a decoder (T5) are read at the
+    decoder, which reads the same sub-tokens after its start token. subwords: [P] -> [T, d_content].
+    """
+
+    def __init__(self, encoder: nn.Module, size: int, dropout: SharedDropout, *, frozen: bool, mix: bool) -> None:
+        super().__init__()
+        config: Any = encoder.config
+        self.encoder = encoder
+        self.projection = nn.Linear(config.hidden_size, size, bias=False)
+        decoder_layers = getattr(config, "num_decoder_layers", None)
+        self.mix = ScalarMix(1 + (decoder_layers or config.num_hidden_layers)) if mix else None
+        self.dropout = dropout
+        self.padding = int(config.pad_token_id or 0)
+        self.has_decoder = bool(config.is_encoder_decoder)
+        self.frozen = frozen
+        encoder.requires_grad_(not frozen)
+
+    def train(self, mode: bool = True) -> Pretrained:
+        super().train(mode)
+        if self.frozen:
+            self.encoder.eval()
+        return self
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        if batch.windows is None or batch.subwords is None or batch.subword_rows is None:
+            raise UsageError("this model reads sub-tokens, and the batch has none")
+        assert batch.token_of_row is not None
+        assert batch.rows_of_token is not None
+        ids = batch.windows.pad(batch.subwords - self.padding) + self.padding
+        mask = batch.windows.pad(torch.ones_like(batch.subwords))
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            layers = self._layers(ids, mask)
+        vectors = batch.windows.unpad(layers[-1] if self.mix is None else self.mix(layers)).float()
+        chosen = vectors.index_select(0, batch.subword_rows)
+        total = chosen.new_zeros(len(batch.rows_of_token), chosen.shape[1]).index_add(0, batch.token_of_row, chosen)
+        projected: Tensor = self.dropout(self.projection(total / batch.rows_of_token[:, None]), batch.tokens)
+        return projected
+
+    def _layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        """The vectors of every layer: [V, width, hidden] each."""
+        wanted = self.mix is not None
+        if not self.has_decoder:
+            output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=wanted)
+            return output.hidden_states if wanted else (output.last_hidden_state,)
+        embeddings = self.encoder.shared(ids)  # type: ignore[operator]
+        output = self.encoder(
+            inputs_embeds=embeddings[:, 1:],
+            attention_mask=mask[:, 1:],
+            decoder_inputs_embeds=embeddings,
+            use_cache=False,
+            output_hidden_states=wanted,
+        )
+        return output.decoder_hidden_states if wanted else (output.last_hidden_state,)
+
+
+def build_encoder(config: str) -> nn.Module:
+    """An encoder with fresh weights from its configuration, as JSON."""
+    try:
+        from transformers import AutoConfig, AutoModel
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "transformers", "pretrained", "a pre-trained encoder") from error
+    settings = json.loads(config)
+    try:
+        kind = AutoConfig.for_model(settings.pop("model_type"), **settings)
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"encoder.json is not known to transformers: {error}") from error
+    if kind.is_encoder_decoder and kind.model_type not in _WITH_DECODER:
+        raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
+    return without_spare_parts(AutoModel.from_config(kind))
+
+
+def without_spare_parts(encoder: Any) -> nn.Module:
+    """The encoder without what no word vector is made of: the pooler, and further names of the same embeddings."""
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    if encoder.config.is_encoder_decoder:
+        encoder.encoder.embed_tokens = encoder.decoder.embed_tokens = None
+    found: nn.Module = encoder.float()
+    return found
+
+
+def load_pretrained(model: nn.Module, name: str) -> None:
+    """Puts the weights of an encoder, from a folder or the hub's cache, into a model that is to be trained."""
+    for encoder in pretrained_encoders(model):
+        from transformers import AutoModel
+
+        first = AutoModel.from_pretrained(name, local_files_only=True)
+        encoder.load_state_dict(without_spare_parts(first).state_dict())
+
+
+def pretrained_encoders(model: nn.Module) -> Iterator[nn.Module]:
+    for module in model.modules():
+        if isinstance(module, Pretrained):
+            yield module.encoder

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
+
+from fencepost.config import config_from_table
+from fencepost.features.pretrained_files import PretrainedFiles
+from fencepost.features.subwords import Subwords, SubwordSentence
+from fencepost.trees.treebank import Sentence
+
+
+def reader(files: PretrainedFiles | None = None, **pretrained: Any) -> Subwords:
+    section = {"model": "small", **pretrained}
+    return Subwords(config_from_table({"lexical": ["pretrained"], "pretrained": section}), files or pretrained_files())
+
+
+def chosen(read: SubwordSentence) -> list[list[str]]:
+    """The sub-tokens that each token is made of."""
+    rows = iter(read.rows.tolist())
+    return [[PIECES[read.ids[next(rows)]] for _ in range(count)] for count in read.rows_of_token.tolist()]
+
+
+def pieces(read: SubwordSentence) -> list[str]:
+    return [PIECES[number] for number in read.ids.tolist()]
+
+
+def test_a_sentence_stands_between_the_special_tokens_which_are_its_start_and_stop() -> None:
+    read = reader().read(Sentence(("the", "cat")))
+    assert pieces(read) == ["<start>", "the", "cat", "<stop>"]
+    assert chosen(read) == [["<start>"], ["the"], ["cat"], ["<stop>"]]
+
+
+@pytest.mark.parametrize(("words", "of_cats"), [("first", ["cat"]), ("last", ["##s"]), ("mean", ["cat", "##s"])])
+def test_a_split_word_has_its_first_or_last_sub_token_or_all(words: str, of_cats: list[str]) -> None:
+    assert chosen(reader(words=words).read(Sentence(("the", "cats", "sleep"))))[2] == of_cats
+
+
+def test_words_that_are_one_sub_token_share_it() -> None:
+    read = reader(words="mean").read(Sentence(("can", "not", "sleep"), spaces=(False, True, True)))
+    assert chosen(read) == [["<start>"], ["cannot"], ["cannot"], ["sleep"], ["<stop>"]]
+
+
+@pytest.mark.parametrize("words", ["first", "last", "mean"])
+def test_a_word_that_the_tokenizer_drops_has_the_sub_token_before_it(words: str) -> None:
+    read = reader(words=words).read(Sentence(("\u200b", "cat", "\u200b", "sleep")))
+    assert chosen(read) == [["<start>"], ["<start>"], ["cat"], ["cat"], ["sleep"], ["<stop>"]]
+
+
+def test_a_sentence_of_dropped_words_alone_is_still_read() -> None:
+    assert chosen(reader().read(Sentence(("\u200b",)))) == [["<start>"], ["<start>"], ["<stop>"]]
+
+
+def test_an_unknown_word_has_the_unknown_sub_token() -> None:
+    assert chosen(reader().read(Sentence(("Ω",))))[1] == ["<unk>"]
+
+
+def test_quotes_in_penn_spelling_are_read_as_quotes() -> None:
+    assert chosen(reader().read(Sentence(("``", "cat", "''"))))[1:-1] == [['"'], ["cat"], ['"']]
+
+
+def test_truncation_and_padding_of_the_tokenizer_are_not_ours() -> None:
+    cut = tokenizer()
+    cut.enable_truncation(3)
+    cut.enable_padding(length=9)
+    read = reader(PretrainedFiles(cut.to_str(), pretrained_files().encoder)).read(Sentence(("the", "cat")))
+    assert pieces(read) == ["<start>", "the", "cat", "<stop>"]
+
+
+def test_a_decoder_reads_its_start_token_first() -> None:
+    files = PretrainedFiles(tokenizer(special=False).to_str(), pretrained_files("t5").encoder)
+    assert pieces(reader(files).read(Sentence(("the", "cat")))) == ["<pad>", "the", "cat"]
+
+
+@pytest.mark.parametrize(("kind", "longest"), [("bert", 40), ("roberta", 32), ("t5", 60)])
+def test_no_window_is_longer_than_the_encoder_reads(kind: str, longest: int) -> None:
+    read = reader(pretrained_files(kind), overlap=4, window=60).read(Sentence(("cat",) * 100))
+    assert max(read.window_lengths) == longest
+
+
+@given(st.lists(st.sampled_from(["the", "cats", "sleeping", "a", "."]), min_size=1, max_size=60), st.data())
+def test_words_of_a_long_sentence_are_found_in_the_window_with_most_context(words: list[str], data: Any) -> None:
+    window = data.draw(st.integers(5, 30))
+    overlap = data.draw(st.integers(0, window - 4))
+    cut = reader(window=window, overlap=overlap, words="mean").read(Sentence(tuple(words)))
+    assert max(cut.window_lengths) <= window
+    unlimited = PretrainedFiles(tokenizer().to_str(), pretrained_files(max_position_embeddings=1000).encoder)
+    whole = reader(unlimited, window=1000, words="mean").read(Sentence(tuple(words)))
+    assert chosen(cut) == chosen(whole)
+    ends = cut.window_lengths.cumsum()
+    starts = ends - cut.window_lengths
+    for row in cut.rows.tolist()[1:-1]:
+        number = int((ends <= row).sum())
+        if number > 0:
+            assert row - starts[number] - 1 >= overlap // 2
+        if number < len(ends) - 1:
+            assert ends[number] - 2 - row >= overlap - overlap // 2

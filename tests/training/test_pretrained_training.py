@@ -1,0 +1,108 @@
+"""Training over a pre-trained encoder: frozen or not, at its own rate, into a folder that needs nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.pretrained_samples import write_encoder
+from tests.samples import TREES, tiny_config
+from torch import Tensor
+
+from fencepost.config import Config, config_from_table
+from fencepost.errors import ModelError
+from fencepost.model.pretrained import Pretrained, pretrained_encoders
+from fencepost.parser import load
+from fencepost.training.run import train
+from fencepost.training.trainer import Trainer
+from fencepost.trees.treebank import Sentence
+
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def config_over(encoder: Path, layers: int = 1, **pretrained: Any) -> Config:
+    return config_from_table(
+        {
+            "lexical": ["pretrained"],
+            "pretrained": {"model": str(encoder), **pretrained},
+            "encoder": {"layers": layers, "d_model": 16, "heads": 2, "d_k": 4, "d_v": 4, "d_ff": 8},
+            "scorer": {"hidden": 8},
+            "train": {"batch_size": 5, "warmup_batches": 0, "learning_rate": 0.01, "max_epochs": 2},
+        }
+    )
+
+
+def weights_of(trainer: Trainer) -> dict[str, Tensor]:
+    (found,) = pretrained_encoders(trainer.model)
+    return {name: tensor.clone() for name, tensor in found.state_dict().items()}
+
+
+def steps(trainer: Trainer, count: int = 2) -> Trainer:
+    for _, batch in zip(range(count), trainer.batches(), strict=False):
+        trainer.step(batch)
+    return trainer
+
+
+def test_training_starts_from_the_weights_in_the_folder(encoder: Path) -> None:
+    from transformers import AutoModel
+
+    theirs = AutoModel.from_pretrained(encoder).state_dict()
+    ours = weights_of(Trainer(config_over(encoder), TREES, TREES, CPU))
+    assert all(torch.equal(ours[name], theirs[name]) for name in ours)
+    assert len(ours) > 10
+
+
+def test_a_frozen_encoder_keeps_its_weights_and_a_fine_tuned_one_does_not(encoder: Path) -> None:
+    for frozen in (True, False):
+        trainer = Trainer(config_over(encoder, frozen=frozen), TREES, TREES, CPU)
+        before = weights_of(trainer)
+        after = weights_of(steps(trainer))
+        assert all(torch.equal(before[name], after[name]) for name in before) is frozen
+
+
+def test_the_encoder_learns_at_its_own_rate(encoder: Path) -> None:
+    trainer = Trainer(config_over(encoder, learning_rate=0.0001), TREES, TREES, CPU)
+    (found,) = (module for module in trainer.model.modules() if isinstance(module, Pretrained))
+    inside, outside = next(found.encoder.parameters()), found.projection.weight
+    before = inside.detach().clone(), outside.detach().clone()
+    steps(trainer, 1)
+    # The first step of Adam is as long as the rate, whatever the gradient.
+    assert (inside - before[0]).abs().max().item() == pytest.approx(0.0001, rel=0.01)
+    assert (outside - before[1]).abs().max().item() == pytest.approx(0.01, rel=0.01)
+
+
+@pytest.mark.parametrize("layers", [0, 1])
+def test_a_trained_model_needs_neither_the_encoder_nor_a_network(
+    tmp_path: Path, encoder: Path, monkeypatch: pytest.MonkeyPatch, layers: int
+) -> None:
+    own = shutil.copytree(encoder, tmp_path / "encoder")
+    parser = train(config_over(own, layers), TREES, TREES, tmp_path / "model")
+    sentences = [Sentence.of(tree) for tree in TREES]
+    expected = parser.parse(sentences)
+    shutil.rmtree(own)
+    monkeypatch.setattr("socket.socket.connect", None)
+    assert load(tmp_path / "model").parse(sentences) == expected
+
+
+def test_t5_is_saved_without_the_same_embeddings_twice(tmp_path: Path) -> None:
+    t5 = write_encoder(tmp_path / "t5", "t5")
+    train(config_over(t5), TREES, TREES, tmp_path / "model")
+    assert len(load(tmp_path / "model").parse([["the", "cat"]])) == 1
+
+
+def test_an_encoder_that_is_not_there_is_an_error_that_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no pre-trained encoder") as caught:
+        Trainer(config_over(tmp_path / "nothing"), TREES, TREES, CPU)
+    assert "hub's cache" in str(caught.value.hint)
+
+
+def test_models_without_an_encoder_learn_at_one_rate() -> None:
+    assert len(Trainer(tiny_config(), TREES, TREES, CPU).optimizer.param_groups) == 1
