@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file
+from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file, config, parser_weights
+from tests.pretrained_samples import write_encoder
 
 from fencepost.backends.folder import WEIGHTS, ModelFolder
 from fencepost.cli.main import main
@@ -87,3 +90,45 @@ def test_a_file_without_the_parts_of_a_model_is_an_error(tmp_path: Path) -> None
 def test_a_missing_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"nothing\.pt: No such file"):
         import_benepar(tmp_path / "nothing.pt", tmp_path / "model")
+
+
+def exported(folder: Path, **settings: Any) -> Path:
+    """A folder as benepar exports it, around a small BERT."""
+    write_encoder(folder)
+    encoder = json.loads((folder / "config.json").read_text("utf-8"))
+    settings = {"use_pretrained": True, "use_chars_lstm": False, "pretrained_model": "small", **settings}
+    (folder / "config.json").write_text(json.dumps(encoder | {"benepar": config(None, **settings)}), "utf-8")
+    weights = {f"pretrained_model.{name}": w for name, w in load_file(folder / "model.safetensors").items()}
+    weights["pretrained_model.embeddings.position_ids"] = torch.arange(40)[None]
+    weights["project_pretrained.weight"] = torch.randn(8 if settings.get("use_encoder", True) else 16, 16)
+    torch.save(weights | parser_weights(), folder / "benepar_model.bin")
+    return folder
+
+
+@pytest.mark.parametrize("use_encoder", [True, False])
+def test_an_exported_folder_becomes_a_model_that_needs_nothing_else(tmp_path: Path, use_encoder: bool) -> None:
+    folder = exported(tmp_path / "benepar", use_encoder=use_encoder)
+    import_benepar(folder, tmp_path / "model")
+    shutil.rmtree(folder)
+    (tree,) = load(tmp_path / "model").parse([["the", "cats", "sleep"]])
+    assert tree.words() == ["the", "cats", "sleep"]
+
+
+def test_a_folder_without_weights_is_an_error_that_names_them(tmp_path: Path) -> None:
+    folder = exported(tmp_path / "benepar")
+    (folder / "benepar_model.bin").unlink()
+    with pytest.raises(ModelError, match=r"benepar_model\.bin: No such file"):
+        import_benepar(folder, tmp_path / "model")
+
+
+def test_weights_of_another_size_are_an_error_that_names_them(tmp_path: Path) -> None:
+    saved = char_lstm_file()
+    saved["state_dict"]["f_label.0.weight"] = torch.zeros(3, 16)
+    with pytest.raises(ModelError, match=r"span_scorer\.hidden\.weight is missing or of another size"):
+        imported(tmp_path, saved)
+
+
+def test_an_encoder_of_an_unexported_file_is_looked_for_by_name(tmp_path: Path) -> None:
+    saved = char_lstm_file(use_pretrained=True, pretrained_model=str(tmp_path / "nothing"))
+    with pytest.raises(ModelError, match="no pre-trained encoder"):
+        imported(tmp_path, saved)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,23 @@ from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Sentence
 
 pytestmark = pytest.mark.golden
-FILES = {"charlstm": "charlstm.pt"}
+FILES = {"charlstm": "charlstm.pt", "bert": "bert", "t5": "t5"}
 
 
 class Golden:
     """One of benepar's models, imported, and its answers."""
 
-    def __init__(self, name: str, shared: Path, out: Path) -> None:
-        self.name, self.expected, self.out = name, shared / "reference" / "benepar" / "expected" / name, out
-        import_benepar(shared / "reference" / "benepar" / FILES[name], out)
+    def __init__(self, name: str, folder: Path, out: Path, model: Path | None = None) -> None:
+        self.name, self.expected, self.out = name, folder / "expected" / name, out
+        import_benepar(model or folder / FILES[name], out)
         self.parser = load(out)
         self.inputs: list[dict[str, Any]] = json.loads((self.expected / "inputs.json").read_text("utf-8"))
 
     def sentences(self, tags: bool) -> list[Sentence]:
-        return [Sentence(tuple(line["words"]), tuple(line["tags"]) if tags else None) for line in self.inputs]
+        return [
+            Sentence(tuple(line["words"]), tuple(line["tags"]) if tags else None, spaces=tuple(line["space_after"]))
+            for line in self.inputs
+        ]
 
     def trees(self, tags: bool) -> list[str]:
         suffix = "goldtags" if tags else "predtags"
@@ -49,7 +53,7 @@ def _respelled(tree: Tree, words: list[str]) -> str:
 
 @pytest.fixture(scope="module", params=FILES)
 def golden(request: pytest.FixtureRequest, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Golden:
-    return Golden(request.param, shared, tmp_path_factory.mktemp(request.param) / "model")
+    return Golden(request.param, shared / "reference" / "benepar", tmp_path_factory.mktemp(request.param) / "model")
 
 
 @pytest.mark.parametrize("tags", [True, False], ids=["tags given", "no tags"])
@@ -68,6 +72,22 @@ def test_span_scores_are_those_of_benepar(golden: Golden) -> None:
 
 
 def test_trees_are_the_same_without_torch(shared: Path, tmp_path: Path) -> None:
-    golden = Golden("charlstm", shared, tmp_path / "model")
+    golden = Golden("charlstm", shared / "reference" / "benepar", tmp_path / "model")
     export_onnx(golden.out, tmp_path / "onnx")
     assert golden.written(load(tmp_path / "onnx"), tags=False) == golden.trees(tags=False)
+
+
+@pytest.mark.parametrize("name", ["bert", "t5"])
+def test_old_exports_without_a_fast_tokenizer_give_the_same_trees(name: str, shared: Path, tmp_path: Path) -> None:
+    folder = shared / "reference" / "benepar"
+    shutil.copytree(folder / name, tmp_path / name)
+    (tmp_path / name / "tokenizer.json").unlink()
+    golden = Golden(name, folder, tmp_path / "model", tmp_path / name)
+    assert golden.written(golden.parser, tags=False) == golden.trees(tags=False)
+
+
+def test_a_folder_in_a_zip_file_gives_the_same_trees(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "reference" / "benepar"
+    archive = shutil.make_archive(str(tmp_path / "bert"), "zip", folder, "bert")
+    golden = Golden("bert", folder, tmp_path / "model", Path(archive))
+    assert golden.written(golden.parser, tags=False) == golden.trees(tags=False)

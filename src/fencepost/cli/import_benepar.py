@@ -9,7 +9,9 @@ from typing import Any
 from fencepost.errors import MissingExtraError
 
 EXAMPLES = """examples:
-  fencepost import-benepar benepar_en.pt model
+  fencepost import-benepar benepar_en3 model
+  fencepost import-benepar benepar_en3.zip model
+  fencepost import-benepar models/charlstm.pt model
 """
 
 
@@ -22,7 +24,7 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", metavar="PATH", help="what benepar saved")
+    parser.add_argument("path", metavar="PATH", help="a file, an exported folder, or a zip file with one")
     parser.add_argument("out", metavar="OUT", help="the model folder to write")
     parser.add_argument("--language", default="en", help="of the model (default: en)")
     parser.set_defaults(run=run)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
-from fencepost.config import CharLSTMConfig, Config, EncoderConfig, ScorerConfig
+from fencepost.backends.torch import vocab_sizes
+from fencepost.config import CharLSTMConfig, Config, EncoderConfig, PretrainedConfig, ScorerConfig
 from fencepost.errors import ModelError
+from fencepost.features.pretrained_files import PretrainedFiles, tokenizer_of, without_foreign_keys
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
+from fencepost.model.build import build_model
 from fencepost.training.checkpoint import save_weights
 from fencepost.trees.brackets import DEFAULT_ROOT
 
+WEIGHTS, ENCODER = "benepar_model.bin", "config.json"  # in an exported folder
 CHAIN: Final = "::"  # between the labels of a unary chain
 UNKNOWN, SENTENCE_START, WORD_START, WORD_STOP, SENTENCE_STOP = "\0\1\2\3\4"
 MARKS: Final = (UNKNOWN, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP)  # in our order, after padding
@@ -33,14 +40,18 @@ class Checkpoint:
     letters: Mapping[str, int]  # empty where the model reads no letters
     settings: Mapping[str, Any]
     weights: Mapping[str, Tensor]
+    pretrained: PretrainedFiles | None = None
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> Checkpoint:
+    def of(
+        cls, config: Mapping[str, Any], weights: Mapping[str, Tensor], pretrained: PretrainedFiles | None = None
+    ) -> Checkpoint:
         return cls(
             tags=config["tag_vocab"],
             labels=config["label_vocab"],
             letters=config["char_vocab"] or {},
             settings=config["hparams"],
+            pretrained=pretrained,
             weights={
                 name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()
             },
@@ -48,20 +59,53 @@ class Checkpoint:
 
 
 def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> None:
-    """Reads a benepar model and writes a model folder."""
+    """Reads a benepar model (a file, an exported folder, or one in a zip file) and writes a model folder."""
     path = Path(path)
     try:
         checkpoint = read_checkpoint(path)
         config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
-        weights = _weights(checkpoint)
-    except (KeyError, TypeError, AttributeError) as error:
+        weights = _fitting(_weights(checkpoint), config, vocabularies)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise ModelError(f"{path}: not a model of benepar: {type(error).__name__}: {error}") from error
     save_weights(Path(out), config, vocabularies, _card(path), weights)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
+    if path.is_dir():
+        return _read_folder(path)
+    if not zipfile.is_zipfile(path):
+        return _read_file(path)
+    with zipfile.ZipFile(path) as archive, TemporaryDirectory() as scratch:
+        configs = [name for name in archive.namelist() if Path(name).name == ENCODER]
+        if not configs:  # torch writes zip files, too
+            return _read_file(path)
+        archive.extractall(scratch)
+        return _read_folder((Path(scratch) / configs[0]).parent)
+
+
+def _read_file(path: Path) -> Checkpoint:
+    """The encoder of a model that was never exported is known by name only, and must be in the hub's cache."""
     saved = _load(path)
-    return Checkpoint.of(saved["config"], saved["state_dict"])
+    settings = saved["config"]["hparams"]
+    files = PretrainedFiles.of(settings["pretrained_model"]) if settings.get("use_pretrained") else None
+    return Checkpoint.of(saved["config"], saved["state_dict"], files)
+
+
+def _read_folder(path: Path) -> Checkpoint:
+    weights = _load(path / WEIGHTS)
+    config = json.loads((path / ENCODER).read_text("utf-8"))
+    files = PretrainedFiles(_with_last_blank(tokenizer_of(path)), without_foreign_keys(config))
+    return Checkpoint.of(config["benepar"], weights, files)
+
+
+def _with_last_blank(tokenizer: str) -> str:
+    """SentencePiece as benepar knew it: a blank at the end is a sub-token, which transformers 5 would cut off."""
+    table = json.loads(tokenizer)
+    match table["pre_tokenizer"]:
+        case {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace"} as metaspace]}:
+            table["pre_tokenizer"] = metaspace
+            return json.dumps(table, ensure_ascii=False)
+    return tokenizer
 
 
 def _load(path: Path) -> Any:
@@ -76,15 +120,16 @@ def _load(path: Path) -> Any:
 def _config(checkpoint: Checkpoint, language: str) -> Config:
     settings = checkpoint.settings
     return Config(
-        lexical=("char_lstm",),
+        lexical=("char_lstm",) if checkpoint.pretrained is None else ("pretrained",),
         language=language,
+        pretrained=PretrainedConfig(model=settings["pretrained_model"] if checkpoint.pretrained else ""),
         char_lstm=CharLSTMConfig(
             size=settings["d_char_emb"],
             dropout=settings["morpho_emb_dropout"],
             input_dropout=settings["char_lstm_input_dropout"],
         ),
         encoder=EncoderConfig(
-            layers=settings["num_layers"],
+            layers=_layers(checkpoint),
             d_model=settings["d_model"],
             heads=settings["num_heads"],
             d_k=settings["d_kv"],
@@ -104,6 +149,11 @@ def _config(checkpoint: Checkpoint, language: str) -> Config:
     )
 
 
+def _layers(checkpoint: Checkpoint) -> int:
+    layers: int = checkpoint.settings["num_layers"]
+    return layers if checkpoint.settings["use_encoder"] else 0
+
+
 def _predicts_tags(checkpoint: Checkpoint) -> bool:
     return "f_tag.0.weight" in checkpoint.weights
 
@@ -116,18 +166,34 @@ def _vocabularies(checkpoint: Checkpoint) -> Vocabularies:
         tags=_vocab(_by_number(checkpoint.tags), TOKEN_MARKS),
         letters=_vocab(_letters(checkpoint), LETTER_MARKS),
         root=DEFAULT_ROOT,
+        pretrained=checkpoint.pretrained,
     )
 
 
 def _weights(checkpoint: Checkpoint) -> dict[str, Tensor]:
     theirs = checkpoint.weights
-    rows = [checkpoint.letters[letter] for letter in (*MARKS, *_letters(checkpoint))]
-    ours = dict(benepar_weights.letters(theirs, rows))
-    ours.update(benepar_weights.encoder(theirs, checkpoint.settings["num_layers"]))
+    layers = _layers(checkpoint)
+    if checkpoint.pretrained is None:
+        rows = [checkpoint.letters[letter] for letter in (*MARKS, *_letters(checkpoint))]
+        ours = dict(benepar_weights.letters(theirs, rows))
+    else:
+        ours = dict(benepar_weights.pretrained(theirs, layers=layers > 0))
+    if layers:
+        ours.update(benepar_weights.encoder(theirs, layers))
     ours.update(benepar_weights.span_scorer(theirs))
     if _predicts_tags(checkpoint):
         ours.update(benepar_weights.tag_scorer(theirs))
     return ours
+
+
+def _fitting(weights: dict[str, Tensor], config: Config, vocabularies: Vocabularies) -> dict[str, Tensor]:
+    """The weights that our model has: encoders of other days have some that were never used."""
+    with torch.device("meta"):
+        ours = build_model(config, vocab_sizes(vocabularies)).state_dict()
+    wrong = [name for name, tensor in ours.items() if name not in weights or weights[name].shape != tensor.shape]
+    if wrong:
+        raise ValueError(f"{wrong[0]} is missing or of another size")
+    return {name: weights[name] for name in ours}
 
 
 def _letters(checkpoint: Checkpoint) -> list[str]:

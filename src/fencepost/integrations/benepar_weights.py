@@ -24,6 +24,13 @@ def letters(weights: Weights, rows: Sequence[int]) -> Named:
         yield f"lexical.representations.0.lstm.{name}", tensor
 
 
+def pretrained(weights: Weights, *, layers: bool) -> Named:
+    """The pre-trained encoder and the projection of its vectors, which without layers is scored half by half."""
+    yield from _renamed("pretrained_model.", "lexical.representations.0.encoder.", weights)
+    projection = weights["project_pretrained.weight"]
+    yield "lexical.representations.0.projection.weight", projection if layers else interleaved(projection.T).T
+
+
 def encoder(weights: Weights, layers: int) -> Named:
     yield "encoder.positions.table", weights["add_timing.timing_table"]
     yield from _renamed("add_timing.norm.", "encoder.norm.", weights)
