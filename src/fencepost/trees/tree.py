@@ -126,6 +126,21 @@ class Tree(_Immutable):
     def tags(self) -> list[str]:
         return [leaf.tag for leaf in self.leaves()]
 
+    def pretty(self, width: int | None = None) -> str:
+        """A drawing for a terminal; indented brackets where it would be wider than that, or than ``width``."""
+        from fencepost.drawing.terminal import pretty
+
+        return pretty(self, width)
+
+    def to_svg(self) -> str:
+        """A drawing as SVG."""
+        from fencepost.drawing.svg import to_svg
+
+        return to_svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()  # notebooks ask for it
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
