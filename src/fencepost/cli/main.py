@@ -12,7 +12,18 @@ from typing import Final, NoReturn
 
 from fencepost.errors import FencepostError, TrainingError, WorkerError
 
-COMMANDS: Final = ("train", "evaluate", "score", "treebank", "export", "import-benepar", "bench", "reproduce", "tag")
+COMMANDS: Final = (
+    "train",
+    "evaluate",
+    "score",
+    "treebank",
+    "export",
+    "import-benepar",
+    "bench",
+    "reproduce",
+    "tag",
+    "analyze",
+)
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 

@@ -90,9 +90,12 @@ class MultiHeadAttention(nn.Module):
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
         """p(i -> j) = Softmax(Q K^T / sqrt(d_k)), without dropout: [B, heads, width, width], for analysis."""
+        return self.logits(x, p, layout, terms).masked_fill(~mask, -math.inf).softmax(-1)
+
+    def logits(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> Tensor:
+        """Q K^T / sqrt(d_k), or one term of it in a factored model: [B, heads, width, width], for analysis."""
         query, key, _ = self._read(x, p, layout, terms)
-        logits = query.float() @ key.float().transpose(-1, -2) / math.sqrt(query.shape[-1])
-        return logits.masked_fill(~mask, -math.inf).softmax(-1)
+        return query.float() @ key.float().transpose(-1, -2) / math.sqrt(query.shape[-1])
 
     def _read(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values: [B, heads, width, d]."""

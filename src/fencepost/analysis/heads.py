@@ -1,0 +1,86 @@
+"""What heads do on average over many sentences: content or position, the start token, how far they look.
+
+Only words ask (start and stop don't); averages are over all words of all sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from fencepost.analysis.attention import SentenceAttention
+
+Floats = npt.NDArray[np.float64]
+FAR: Final = 10  # distances from -FAR to FAR are told apart; those beyond are added up at either end
+
+
+@dataclass(frozen=True, eq=False)
+class HeadAverages:
+    """Averages for every head: [layers, heads], and [layers, heads, 2 * FAR + 3] for distances.
+
+    ``content_share``: how much of what tells keys apart is content. In a softmax only differences between the
+    logits of one query count, so a term weighs as much as the variance of its logits over the keys:
+    content / (content + position), variances added over all queries. None where the model is not factored.
+    ``distances``: attention to other words by distance j - i, from "further left than FAR" to "further right";
+    with ``to_start`` and ``to_stop`` it adds up to 1.
+    """
+
+    to_start: Floats
+    to_stop: Floats
+    distances: Floats
+    content_share: Floats | None
+    sentences: int
+    words: int
+    even_start: float  # what to_start would be if all attention were even
+
+    def look_at_start(self, least: float = 0.5) -> list[tuple[int, int, float]]:
+        """Heads that give the start token at least so much: layer and head from 1, and how much, most first."""
+        found = [
+            (layer + 1, head + 1, float(self.to_start[layer, head]))
+            for layer, head in np.argwhere(self.to_start >= least)
+        ]
+        return sorted(found, key=lambda each: -each[2])
+
+
+def average(sentences: Iterable[SentenceAttention]) -> HeadAverages:
+    to_start = to_stop = distances = content = position = np.zeros(())
+    count = words = 0
+    even = 0.0
+    for sentence in sentences:
+        asked = sentence.probabilities[:, :, 1:-1].astype(np.float64)  # [layers, heads, words, tokens]
+        to_start = to_start + asked[..., 0].sum(-1)
+        to_stop = to_stop + asked[..., -1].sum(-1)
+        distances = distances + _by_distance(asked[..., 1:-1])
+        if sentence.content is not None and sentence.position is not None:
+            content = content + sentence.content[:, :, 1:-1].var(-1, dtype=np.float64).sum(-1)
+            position = position + sentence.position[:, :, 1:-1].var(-1, dtype=np.float64).sum(-1)
+        count += 1
+        words += asked.shape[2]
+        even += asked.shape[2] / asked.shape[3]
+    factored = content.ndim > 0
+    return HeadAverages(
+        to_start / words,
+        to_stop / words,
+        distances / words,
+        content / np.maximum(content + position, 1e-12) if factored else None,
+        count,
+        words,
+        even / words,
+    )
+
+
+def _by_distance(attention: Floats) -> Floats:
+    """[layers, heads, words, words] -> [layers, heads, 2 * FAR + 3]."""
+    words = attention.shape[-1]
+    places = np.arange(words)
+    bucket = np.clip(places - places[:, None], -FAR - 1, FAR + 1) + FAR + 1  # [words, words]
+    one_hot = np.eye(2 * FAR + 3)[bucket.ravel()]  # [words * words, buckets]
+    return np.asarray(attention.reshape(*attention.shape[:2], -1) @ one_hot)
+
+
+def distance_names() -> list[str]:
+    return [f"<−{FAR}", *(str(distance).replace("-", "−") for distance in range(-FAR, FAR + 1)), f">{FAR}"]

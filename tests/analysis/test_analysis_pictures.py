@@ -1,0 +1,59 @@
+"""Pictures: well-formed, with the words in them, and drawn where they say."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from fencepost.analysis import svg
+
+AWKWARD = ["<b>", '"&"', "שלום", "猫"]
+
+
+def texts(picture: str) -> list[str]:
+    root = ElementTree.fromstring(picture)
+    return [element.text or "" for element in root.iter() if element.tag.endswith("}text")]
+
+
+@pytest.mark.parametrize("upright", [True, False])
+def test_names_stand_in_a_heat_map_whatever_their_letters(upright: bool) -> None:
+    assert texts(svg.heat_map(np.eye(4), AWKWARD, AWKWARD, upright=upright)) == AWKWARD * 2
+
+
+def test_a_cell_is_as_dark_as_its_number() -> None:
+    picture = svg.cells(np.array([[0.0, 0.5], [1.0, 0.01]]))
+    assert re.findall(r'd="([^"]*)" fill-opacity="([^"]*)"', picture) == [
+        ("M1 0h1v1h-1z", "0.5"),
+        ("M0 1h1v1h-1z", "1"),
+    ]
+
+
+def test_a_number_over_the_maximum_is_as_dark_as_can_be() -> None:
+    assert 'fill-opacity="1"' in svg.cells(np.array([[7.0]]), maximum=2.0)
+
+
+def test_arcs_go_above_to_the_left_and_below_to_the_right_and_small_ones_are_left_out() -> None:
+    matrix = np.array([[0.0, 0.6, 0.05], [0.3, 0.0, 0.0], [0.0, 0.0, 0.9]])
+    picture = svg.arcs(["a", "b", "c"], matrix)
+    titles = re.findall(r"<title>(.*?)</title>", picture)
+    assert titles == ["b → a: 0.30", "a → b: 0.60"]
+    assert re.findall(r'stroke="(#\w+)"', picture) == [svg.BLUE, svg.ORANGE]
+    assert picture.count("<circle") == 1
+
+
+def test_a_sentence_without_arcs_is_still_drawn() -> None:
+    assert texts(svg.arcs(AWKWARD, np.zeros((4, 4)))) == AWKWARD
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    picture = svg.bars([("NP", 50.0, "10"), ("VP", 120.0, "3")], width=200)
+    lengths = re.findall(rf'width="([\d.]+)" height="15" fill="{svg.BLUE}"', picture)
+    assert lengths == ["100.0", "200.0"]
+
+
+def test_wide_letters_are_twice_as_wide_and_marks_have_no_width() -> None:
+    assert svg.text_width("猫") == 2 * svg.text_width("a")
+    assert svg.text_width("e\u0301") == svg.text_width("e")
