@@ -174,6 +174,7 @@ class Config:
 
     lexical: tuple[LexicalKind, ...] = ("char_lstm",)
     language: str = "en"
+    plain_quotes: bool = False  # Penn's quotes `` and '' are read as ", as pre-trained encoders always do
     words: WordsConfig = field(default_factory=WordsConfig)
     tags: TagsConfig = field(default_factory=TagsConfig)
     char_lstm: CharLSTMConfig = field(default_factory=CharLSTMConfig)
@@ -202,9 +203,8 @@ class Config:
         return encoder.kind == "attention" and (encoder.position, encoder.projection) == ("concatenated", "block")
 
 
-_MAY_BE_ZERO = frozenset(
-    {"layers", "warmup_batches", "max_halvings", "seed", "window", "overlap"}
-)  # of the whole numbers
+# Of the whole numbers.
+_MAY_BE_ZERO = frozenset({"layers", "warmup_batches", "max_halvings", "seed", "window", "overlap"})
 
 
 def _check(config: Config) -> None:

@@ -68,6 +68,14 @@ def test_each_distinct_word_is_spelled_once() -> None:
     assert batch.spellings[last].tolist() == [WORD_START, *[SENTENCE_STOP] * 3, WORD_STOP]
 
 
+@pytest.mark.parametrize(("plain", "distinct"), [(True, 3), (False, 5)])
+def test_penn_quotes_are_spelled_as_plain_ones_where_the_model_knows_only_those(plain: bool, distinct: int) -> None:
+    config = config_from_table({"lexical": ["char_lstm"], "plain_quotes": plain})
+    batch = Indexer(config, Vocabularies.of(TREES, config)).batch([Sentence(("``", '"', "''"))])
+    assert batch.spellings is not None
+    assert len(batch.spellings) == distinct  # with start and stop
+
+
 def test_an_unseen_letter_is_unknown() -> None:
     batch = indexer_with("char_lstm").batch([Sentence(("字",))])
     assert batch.spellings is not None

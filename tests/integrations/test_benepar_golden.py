@@ -61,6 +61,11 @@ def test_trees_are_those_of_benepar(golden: Golden, tags: bool) -> None:
     assert golden.written(golden.parser, tags) == golden.trees(tags)
 
 
+def test_words_in_penn_spelling_give_the_same_trees(golden: Golden) -> None:
+    trees = golden.parser.parse([line["escaped_words"] for line in golden.inputs])
+    assert list(map(str, trees)) == golden.trees(tags=False)
+
+
 def test_span_scores_are_those_of_benepar(golden: Golden) -> None:
     with np.load(golden.expected / "scores.npz") as scores:
         for number, sentence in enumerate(golden.sentences(tags=False)[:12]):

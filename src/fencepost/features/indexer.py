@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fencepost.config import Config
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.spacing import PLAIN_QUOTES
 from fencepost.features.subwords import Subwords, SubwordSentence
 from fencepost.features.vocabularies import (
     PADDING,
@@ -90,6 +91,7 @@ class Indexer:
 
     def __init__(self, config: Config, vocabularies: Vocabularies) -> None:
         self.vocabularies = vocabularies
+        self.plain_quotes = config.plain_quotes
         self.reads_words = "words" in config.lexical
         self.reads_tags = "tags" in config.lexical
         self.reads_letters = any(kind.startswith("char_") for kind in config.lexical)
@@ -116,16 +118,19 @@ class Indexer:
     def index(self, sentence: Sentence) -> IndexedSentence:
         """Numbers for one sentence, to be collated by this same indexer."""
         words = tags = letters = None
+        forms = sentence.words
+        if self.plain_quotes:
+            forms = tuple(PLAIN_QUOTES.get(word, word) for word in forms)
         if self.reads_words:
             ids = self.vocabularies.words.ids
-            words = np.array([START, *[ids.get(word, UNKNOWN) for word in sentence.words], STOP], np.int64)
+            words = np.array([START, *[ids.get(word, UNKNOWN) for word in forms], STOP], np.int64)
         if self.reads_tags:
             ids = self.vocabularies.tags.ids
             given = sentence.tags or [""] * len(sentence)
             tags = np.array([START, *[ids.get(tag, UNKNOWN) for tag in given], STOP], np.int64)
         if self.reads_letters:
             row = self._table.row
-            letters = np.array([0, *[row(word) for word in sentence.words], 1], np.int32)
+            letters = np.array([0, *[row(word) for word in forms], 1], np.int32)
         subwords = None if self._subwords is None else self._subwords.read(sentence)
         return IndexedSentence(len(sentence), words, tags, letters, subwords)
 

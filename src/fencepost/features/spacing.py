@@ -1,4 +1,4 @@
-"""Where blanks stood in the text that words come from: treebanks don't say, and pre-trained encoders read text."""
+"""Words as they stood in text, and where blanks stood: treebanks don't say, and pre-trained encoders read text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 _TO_THE_LEFT: Final = re.compile(r"[.,;:?!%)\]}…]|\.\.+|''|’’|”|'|’|['’](?:s|d|m|ll|re|ve)|n['’]t", re.IGNORECASE)
 _TO_THE_RIGHT: Final = re.compile(r"[$#(\[{£€]|[A-Z]+\$|``|‘‘|“|`|‘")
 _QUOTE: Final = '"'
+PLAIN_QUOTES: Final = {"``": _QUOTE, "''": _QUOTE}  # from Penn's spelling
 
 
 def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:

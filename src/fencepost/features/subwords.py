@@ -13,10 +13,9 @@ from fencepost.config import Config
 from fencepost.errors import MissingExtraError
 from fencepost.features.batch import Ints
 from fencepost.features.pretrained_files import PretrainedFiles
-from fencepost.features.spacing import guess_spaces
+from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.trees.treebank import Sentence
 
-_QUOTES: Final = {"``": '"', "''": '"'}  # Penn's spelling, which encoders have never read
 # These number positions from the number of the padding token on.
 _OFFSET_POSITIONS: Final = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text")
 
@@ -98,7 +97,7 @@ def _text(sentence: Sentence, language: str) -> tuple[str, list[tuple[int, int]]
     text, places = "", []
     for word, space in zip(sentence.words, spaces, strict=True):
         start = len(text)
-        text += _QUOTES.get(word, word)
+        text += PLAIN_QUOTES.get(word, word)
         places.append((start, len(text)))
         text += " " if space else ""
     return text, places

@@ -26,6 +26,7 @@ from fencepost.training.checkpoint import save_weights
 from fencepost.trees.brackets import DEFAULT_ROOT
 
 WEIGHTS, ENCODER = "benepar_model.bin", "config.json"  # in an exported folder
+_CUT_BLANKS: Final = ("Strip", "WhitespaceSplit")  # of a tokenizer
 CHAIN: Final = "::"  # between the labels of a unary chain
 UNKNOWN, SENTENCE_START, WORD_START, WORD_STOP, SENTENCE_STOP = "\0\1\2\3\4"
 MARKS: Final = (UNKNOWN, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP)  # in our order, after padding
@@ -99,13 +100,14 @@ def _read_folder(path: Path) -> Checkpoint:
 
 
 def _with_last_blank(tokenizer: str) -> str:
-    """SentencePiece as benepar knew it: a blank at the end is a sub-token, which transformers 5 would cut off."""
+    """SentencePiece as benepar knew it: a blank at the end is a sub-token, which later versions cut off."""
     table = json.loads(tokenizer)
-    match table["pre_tokenizer"]:
-        case {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace"} as metaspace]}:
-            table["pre_tokenizer"] = metaspace
-            return json.dumps(table, ensure_ascii=False)
-    return tokenizer
+    if table["model"]["type"] != "Unigram":
+        return tokenizer
+    for step, parts in (("normalizer", "normalizers"), ("pre_tokenizer", "pretokenizers")):
+        if table[step] and parts in table[step]:
+            table[step][parts] = [part for part in table[step][parts] if part["type"] not in _CUT_BLANKS]
+    return json.dumps(table, ensure_ascii=False)
 
 
 def _load(path: Path) -> Any:
@@ -122,6 +124,7 @@ def _config(checkpoint: Checkpoint, language: str) -> Config:
     return Config(
         lexical=("char_lstm",) if checkpoint.pretrained is None else ("pretrained",),
         language=language,
+        plain_quotes=True,
         pretrained=PretrainedConfig(model=settings["pretrained_model"] if checkpoint.pretrained else ""),
         char_lstm=CharLSTMConfig(
             size=settings["d_char_emb"],

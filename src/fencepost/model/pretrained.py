@@ -120,7 +120,9 @@ def load_pretrained(model: nn.Module, name: str) -> None:
     """Puts the weights of an encoder, from a folder or the hub's cache, into a model that is to be trained."""
     for encoder in pretrained_encoders(model):
         from transformers import AutoModel
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()  # it would go into files, too
         first = AutoModel.from_pretrained(name, local_files_only=True)
         encoder.load_state_dict(without_spare_parts(first).state_dict())
 
