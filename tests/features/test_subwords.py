@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
 
 from fencepost.config import config_from_table
+from fencepost.errors import MismatchError
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import Subwords, SubwordSentence
 from fencepost.trees.treebank import Sentence
@@ -98,3 +99,8 @@ def test_words_of_a_long_sentence_are_found_in_the_window_with_most_context(word
             assert row - starts[number] - 1 >= overlap // 2
         if number < len(ends) - 1:
             assert ends[number] - 2 - row >= overlap - overlap // 2
+
+
+def test_a_sentence_says_of_each_word_whether_a_blank_follows() -> None:
+    with pytest.raises(MismatchError, match="2 words but 1 spaces"):
+        Sentence(("can", "not"), spaces=(True,))

@@ -16,6 +16,7 @@ from fencepost.cli.main import main
 from fencepost.errors import ModelError
 from fencepost.integrations.benepar import import_benepar
 from fencepost.parser import load
+from fencepost.trees.treebank import Sentence
 
 LETTERS = "lexical.representations.0.embedding.weight"
 
@@ -132,3 +133,9 @@ def test_an_encoder_of_an_unexported_file_is_looked_for_by_name(tmp_path: Path) 
     saved = char_lstm_file(use_pretrained=True, pretrained_model=str(tmp_path / "nothing"))
     with pytest.raises(ModelError, match="no pre-trained encoder"):
         imported(tmp_path, saved)
+
+
+def test_blanks_that_a_sentence_comes_with_reach_the_model(tmp_path: Path) -> None:
+    import_benepar(exported(tmp_path / "benepar"), tmp_path / "model")
+    sentence = Sentence(("can", "not", "sleep"), spaces=(False, True, True))
+    assert next(load(tmp_path / "model").checked([sentence])).spaces == (False, True, True)

@@ -106,3 +106,15 @@ def test_an_encoder_that_is_not_there_is_an_error_that_says_where_it_was_looked_
 
 def test_models_without_an_encoder_learn_at_one_rate() -> None:
     assert len(Trainer(tiny_config(), TREES, TREES, CPU).optimizer.param_groups) == 1
+
+
+def test_a_resumed_run_goes_on_exactly_at_both_rates(tmp_path: Path, encoder: Path) -> None:
+    config = config_over(encoder, learning_rate=0.001)
+    straight = steps(Trainer(config, TREES, TREES, CPU), 3)
+    first = steps(Trainer(config, TREES, TREES, CPU), 2)
+    first.save(tmp_path / "model")
+    second = Trainer(config, TREES, TREES, CPU)
+    second.resume(tmp_path / "model")
+    steps(second, 1)
+    expected, found = straight.model.state_dict(), second.model.state_dict()
+    assert all(torch.equal(expected[name], found[name]) for name in expected)
