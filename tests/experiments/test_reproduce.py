@@ -13,6 +13,8 @@ import torch
 from tests.grammar import toy_trees
 
 from fencepost.cli.main import main
+from fencepost.experiments.runner import Options, Runner
+from fencepost.experiments.tables import load_table
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
 
@@ -119,6 +121,9 @@ def test_the_better_of_two_on_development_data_goes_to_test_for_each_language(tr
     scores = [row["measures"]["dev_f1"]["ours"] for row in (chars, words)]
     assert best["measures"]["dev_f1"]["ours"] == max(scores)
     assert best["measures"]["test_f1"]["published"] == 90.35
+    other = content["rows"][5]["measures"]["test_f1"]["ours"]
+    mean = (best["measures"]["test_f1"]["ours"] + other) / 2
+    assert f"Mean of 2 treebanks, better on development data, test F1: {mean:.2f}." in content["notes"]
     assert best["results"][0]["model"] in {row["results"][0]["model"] for row in (chars, words)}
 
 
@@ -152,3 +157,18 @@ def test_a_bad_setting_is_found_before_anything_is_trained(treebank: Path, tmp_p
 def test_a_folder_without_its_parts_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduce(tmp_path, "table6", "--treebank", str(tmp_path)) == 2
     assert "there is no train.txt or train.txt.gz" in capsys.readouterr().err
+
+
+def test_a_row_that_fails_is_reported_and_the_others_go_on(treebank: Path, tmp_path: Path) -> None:
+    no_number_survives = ("--set", "train.learning_rate=1e30", "train.max_epochs=4", "train.warmup_batches=0")
+    assert reproduce(tmp_path, "table6", "--treebank", str(treebank), *no_number_survives) == 1
+    charlstm, pretrained = rows(tmp_path, "table6").values()
+    assert "failed with seed 1: the loss is" in charlstm["problem"]
+    assert "skipped" in pretrained["problem"]
+
+
+def test_an_encoder_that_is_given_concerns_only_rows_that_need_one(treebank: Path, tmp_path: Path) -> None:
+    options = Options(out=tmp_path, settings=("pretrained.model=some-encoder",))
+    runner = Runner(load_table("table6"), [("en", treebank)], options)
+    models = [runner.config(row, "en", seed=1).pretrained.model for row in runner.table.rows]
+    assert models == ["", "some-encoder"]

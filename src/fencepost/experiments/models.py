@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +44,7 @@ class Models:
             last = json.loads((path / LOG).read_text("utf-8").splitlines()[-1])
             (path / DONE).write_text(json.dumps({"seconds": last["seconds"], "epochs": last["epoch"]}) + "\n", "utf-8")
             (path / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the model, and of no more use
+            gc.collect()  # the trainer, whose tensors would crowd the device of the next one
         done = json.loads((path / DONE).read_text("utf-8"))
         return Model(path, done["seconds"], done["epochs"])
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from fencepost.experiments.results import Result, figure
@@ -47,15 +48,30 @@ def to_markdown(table: Table, outcomes: Sequence[Outcome], notes: Sequence[str])
     heading = _heading(table)
     lines = [heading, ["---"] * len(heading), *(_cells(table, outcome, reference) for outcome in outcomes)]
     rows = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"# {table.title}\n\n{rows}\n{''.join(f'- {note}{chr(10)}' for note in _all_notes(outcomes, notes))}"
+    return f"# {table.title}\n\n{rows}\n{''.join(f'- {note}{chr(10)}' for note in _all_notes(table, outcomes, notes))}"
 
 
-def _all_notes(outcomes: Sequence[Outcome], notes: Sequence[str]) -> list[str]:
+def _all_notes(table: Table, outcomes: Sequence[Outcome], notes: Sequence[str]) -> list[str]:
     results = [result for outcome in outcomes for result in outcome.results]
     devices = sorted({result.device for result in results})
     dates = sorted({result.date for result in results})
+    means = _means(table, outcomes) if table.languages else []
     several = ["Over several seeds: mean ± sample standard deviation."] if len({r.seed for r in results}) > 1 else []
-    return [*notes, *several, *([f"Measured on {', '.join(devices)}; {', '.join(dates)}."] if results else [])]
+    return [*means, *notes, *several, *([f"Measured on {', '.join(devices)}; {', '.join(dates)}."] if results else [])]
+
+
+def _means(table: Table, outcomes: Sequence[Outcome]) -> list[str]:
+    """The mean of each row over the treebanks, as in the paper's last column; published only where all are."""
+    notes = []
+    for row in table.rows:
+        for measure in table.measures_of(row):
+            mine = [outcome for outcome in outcomes if outcome.row == row and outcome.ours(measure) is not None]
+            if len(mine) > 1:
+                ours = mean(outcome.ours(measure) or 0.0 for outcome in mine)
+                published = [number for outcome in mine if (number := outcome.published(measure)) is not None]
+                beside = f", published {mean(published):.2f}" if len(published) == len(mine) else ""
+                notes.append(f"Mean of {len(mine)} treebanks, {row.name}, {MEASURES[measure]}: {ours:.2f}{beside}.")
+    return notes
 
 
 def _heading(table: Table) -> list[str]:
@@ -108,7 +124,7 @@ def to_json(table: Table, outcomes: Sequence[Outcome], notes: Sequence[str]) -> 
     return {
         "table": table.name,
         "title": table.title,
-        "notes": _all_notes(outcomes, notes),
+        "notes": _all_notes(table, outcomes, notes),
         "rows": [_row_to_json(table, outcome) for outcome in outcomes],
     }
 

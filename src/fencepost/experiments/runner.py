@@ -11,7 +11,7 @@ from typing import Final, Literal
 
 from fencepost.config import Config, PlanConfig, load_config
 from fencepost.digest import digest
-from fencepost.errors import TrainingError
+from fencepost.errors import FencepostError, MissingExtraError
 from fencepost.experiments.data import Data
 from fencepost.experiments.measure import device_name, measure
 from fencepost.experiments.models import Model, Models, model_key
@@ -116,7 +116,9 @@ class Runner:
             sys.stderr.write(f"{self.table.name}, {row.name}, {gold.name}, seed {seed}\n")
             try:
                 results.append(self._result(row, gold, seed))
-            except TrainingError as error:
+            except MissingExtraError as error:
+                return Outcome(row, gold.name, problem=f"skipped: {error.message}; {error.hint}")
+            except FencepostError as error:
                 sys.stderr.write(f"failed: {error.message}\n")
                 return Outcome(row, gold.name, tuple(results), f"failed with seed {seed}: {error.message}")
         return Outcome(row, gold.name, tuple(results))
