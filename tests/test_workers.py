@@ -18,7 +18,7 @@ from fencepost.errors import InputError, UsageError, WorkerError
 from fencepost.parser import Parser, load
 from fencepost.training.run import train
 from fencepost.trees.treebank import Sentence, Treebank
-from fencepost.workers import _answer, parse_with_workers
+from fencepost.workers import Workers, _answer, parse_with_workers
 from tests.grammar import toy_trees
 from tests.samples import tiny_config
 
@@ -95,14 +95,23 @@ def test_a_sentence_that_cant_be_parsed_is_named_by_its_place_in_the_whole_input
 
 
 def test_a_failure_inside_a_process_names_the_sentence() -> None:
-    class Fails:
-        def parse(self, sentences: list[Sentence], batch_tokens: int | None = None) -> None:
-            if Sentence(("bad",)) in sentences:
-                raise MemoryError("too long")
+    def work(sentences: list[Sentence]) -> list[Sentence]:
+        if Sentence(("bad",)) in sentences:
+            raise MemoryError("too long")
+        return sentences
 
-    error = _answer(Fails(), 40, [Sentence(("fine",)), Sentence(("bad",))], None)  # type: ignore[arg-type]
+    error = _answer(work, 40, [Sentence(("fine",)), Sentence(("bad",))])
     assert isinstance(error, WorkerError)
     assert error.message == "sentence 41 can't be parsed: MemoryError: too long"
+
+
+def test_the_same_processes_analyze_one_list_after_another(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        for sentences in (SENTENCES[:9], SENTENCES[9:12], []):
+            expected = list(parser.iter_analyze(sentences, 2))
+            assert [found.trees for found in crew.iter_analyze(sentences, 2)] == [found.trees for found in expected]
+        assert len(multiprocessing.active_children()) == 2
+    assert not multiprocessing.active_children()
 
 
 def test_a_killed_process_is_an_error_that_says_so(parser: Parser) -> None:
@@ -118,7 +127,7 @@ def test_a_killed_process_is_an_error_that_says_so(parser: Parser) -> None:
 
 def test_less_than_one_worker_is_refused(parser: Parser) -> None:
     with pytest.raises(UsageError, match="0 workers"):
-        parse_with_workers(parser, SENTENCES, 0)
+        Workers(parser, 0)
 
 
 def test_evaluate_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

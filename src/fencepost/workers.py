@@ -6,21 +6,25 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain, islice
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fencepost.errors import FencepostError, UsageError, WorkerError
 from fencepost.streaming import growing_chunks
 
 if TYPE_CHECKING:
-    from fencepost.parser import Parser
+    from fencepost.confidence import Analysis, Decoding
+    from fencepost.parser import Parser, ScoredPair
     from fencepost.trees.tree import Tree
     from fencepost.trees.treebank import Sentence
+
+Work: TypeAlias = "Callable[[list[Sentence]], Iterable[Any]]"
 
 FEW: Final = 1_000  # sentences that are parsed before a process would be ready
 MOST: Final = 8  # processes, unless more are asked for: each has the model in memory
@@ -40,38 +44,68 @@ def parse_with_workers(
     *,
     batch_tokens: int | None = None,
 ) -> Iterator[Tree]:
-    """``parser.iter_parse`` with ``workers`` processes.
+    """``parser.iter_parse`` with ``workers`` processes; without a number, as ``Workers`` says."""
+    with Workers(parser, workers) as crew:
+        for tree, _ in crew.iter_scored(sentences, batch_tokens=batch_tokens):
+            yield tree
+
+
+class Workers:
+    """A parser's ``iter_scored`` and ``iter_analyze``, done by several processes; to be used in a ``with`` statement.
 
     Without a number: this process for the first thousand sentences, then one for each core, at most 8. On a GPU the
     device is what works, and this process is enough.
     """
-    if workers is not None and workers < 1:
-        raise UsageError(f"{workers} workers can't parse anything", hint="1, or a process for each core")
-    return _parse(parser, iter(sentences), workers, batch_tokens)
 
+    def __init__(self, parser: Parser, workers: int | None = None) -> None:
+        if workers is not None and workers < 1:
+            raise UsageError(f"{workers} workers can't parse anything", hint="1, or a process for each core")
+        automatic = min(usable_cores(), MOST) if parser.runs_on_cpu else 1
+        self._parser = parser
+        self._workers = workers or automatic
+        self._few = FEW if workers is None else 0
+        self._pool: _Pool | None = None
 
-def _parse(
-    parser: Parser, sentences: Iterator[Sentence | Sequence[str]], workers: int | None, batch_tokens: int | None
-) -> Iterator[Tree]:
-    checked = parser.checked(sentences)
-    if workers is None:
-        workers = min(usable_cores(), MOST) if parser.runs_on_cpu else 1
-        few = FEW if workers > 1 else None
-        yield from parser.iter_parse(islice(checked, few), batch_tokens=batch_tokens)
-    if workers == 1:
-        yield from parser.iter_parse(checked, batch_tokens=batch_tokens)
-        return
-    first = next(checked, None)
-    if first is None:  # no process is started for nothing
-        return
-    with _Pool(parser, workers, batch_tokens) as pool:
-        yield from pool.parse(chain([first], checked))
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.end()
+
+    def iter_scored(
+        self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
+    ) -> Iterator[ScoredPair]:
+        return self._do("iter_scored", sentences, {"batch_tokens": batch_tokens})
+
+    def iter_analyze(
+        self,
+        sentences: Iterable[Sentence | Sequence[str]],
+        k: int = 5,
+        *,
+        decoding: Decoding = "best",
+        batch_tokens: int | None = None,
+    ) -> Iterator[Analysis]:
+        return self._do("iter_analyze", sentences, {"k": k, "decoding": decoding, "batch_tokens": batch_tokens})
+
+    def _do(self, method: str, sentences: Iterable[Sentence | Sequence[str]], options: dict[str, Any]) -> Iterator[Any]:
+        checked = self._parser.checked(sentences)
+        here = islice(checked, None if self._workers == 1 else self._few)
+        for result in getattr(self._parser, method)(here, **options):
+            self._few = max(0, self._few - 1)
+            yield result
+        first = next(checked, None)
+        if first is None:  # no process is started for nothing
+            return
+        if self._pool is None:
+            self._pool = _Pool(self._parser, self._workers)
+        yield from self._pool.do(method, chain([first], checked), options)
 
 
 class _Pool:
     """Processes that parse chunks. A chunk goes to whoever is free; results wait until it is their turn."""
 
-    def __init__(self, parser: Parser, workers: int, batch_tokens: int | None) -> None:
+    def __init__(self, parser: Parser, workers: int) -> None:
         # Threads of torch or ONNX Runtime don't survive a fork.
         context, model = get_context("spawn"), pickle.dumps(parser)
         self._most = AHEAD * workers
@@ -79,30 +113,27 @@ class _Pool:
         self._processes: list[BaseProcess] = []
         for _ in range(workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, model, batch_tokens), daemon=True)
+            process = context.Process(target=_work, args=(theirs, model), daemon=True)
             process.start()
             theirs.close()
             self._free.append(ours)
             self._processes.append(process)
 
-    def __enter__(self) -> _Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def end(self) -> None:
         for process in self._processes:
             process.terminate()
         for process in self._processes:
             process.join()
 
-    def parse(self, sentences: Iterator[Sentence]) -> Iterator[Tree]:
+    def do(self, method: str, sentences: Iterator[Sentence], options: dict[str, Any]) -> Iterator[Any]:
         chunks = _numbered(growing_chunks(sentences, CHUNK))
         busy: dict[Connection, int] = {}  # the first sentence of what each process is parsing
-        done: dict[int, list[Tree]] = {}
+        done: dict[int, list[Any]] = {}
         turn: list[int] = []  # the first sentences of all chunks that were not handed out
         while True:
             while self._free and len(turn) < self._most and (chunk := next(chunks, None)) is not None:
                 connection = self._free.pop()
-                _send(connection, chunk)
+                _send(connection, (method, options, *chunk))
                 busy[connection] = chunk[0]
                 turn.append(chunk[0])
             if not turn:
@@ -114,15 +145,15 @@ class _Pool:
                 yield from done.pop(turn.pop(0))
 
 
-def _send(connection: Connection, chunk: tuple[int, list[Sentence]]) -> None:
+def _send(connection: Connection, chunk: tuple[str, dict[str, Any], int, list[Sentence]]) -> None:
     # A process that has ended is found when its answer is read.
     with suppress(BrokenPipeError):
         connection.send(chunk)
 
 
-def _receive(connection: Connection) -> list[Tree]:
+def _receive(connection: Connection) -> list[Any]:
     try:
-        answer: list[Tree] | FencepostError = connection.recv()
+        answer: list[Any] | FencepostError = connection.recv()
     except (EOFError, ConnectionError):
         raise WorkerError(
             "a parsing process was killed", hint="where memory ran out, fewer workers or --batch-tokens 500 need less"
@@ -143,7 +174,7 @@ def _numbered(chunks: Iterable[list[Sentence]]) -> Iterator[tuple[int, list[Sent
 # In the other processes
 
 
-def _work(connection: Connection, model: bytes, batch_tokens: int | None) -> None:
+def _work(connection: Connection, model: bytes) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process, and the first one ends the others
     with suppress(EOFError, ConnectionError):  # nobody is there any more
         try:
@@ -154,25 +185,23 @@ def _work(connection: Connection, model: bytes, batch_tokens: int | None) -> Non
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)
         while True:
-            first, sentences = connection.recv()
-            connection.send(_answer(parser, first, sentences, batch_tokens))
+            method, options, first, sentences = connection.recv()
+            connection.send(_answer(partial(getattr(parser, method), **options), first, sentences))
 
 
-def _answer(
-    parser: Parser, first: int, sentences: list[Sentence], batch_tokens: int | None
-) -> list[Tree] | FencepostError:
+def _answer(work: Work, first: int, sentences: list[Sentence]) -> list[Any] | FencepostError:
     try:
-        return parser.parse(sentences, batch_tokens=batch_tokens)
+        return list(work(sentences))
     except Exception as error:
-        number = first + _culprit(parser, sentences)
+        number = first + _culprit(work, sentences)
         return WorkerError(f"sentence {number} can't be parsed: {type(error).__name__}: {error}")
 
 
-def _culprit(parser: Parser, sentences: list[Sentence]) -> int:
+def _culprit(work: Work, sentences: list[Sentence]) -> int:
     """The place of the sentence that fails by itself; where none does, the longest, which needs the most memory."""
     for place, sentence in enumerate(sentences):
         try:
-            parser.parse([sentence])
+            list(work([sentence]))
         except Exception:
             return place
     return max(range(len(sentences)), key=lambda place: len(sentences[place]))
