@@ -48,6 +48,11 @@ def test_a_root_constituent_is_forced_unless_the_file_says_no(
     assert imported(tmp_path, char_lstm_file(**setting)).config.scorer.force_root is forced
 
 
+def test_sentences_are_long_only_where_benepar_gives_up(tmp_path: Path) -> None:
+    folder = imported(tmp_path, char_lstm_file())
+    assert folder.config.eval.longest == folder.config.encoder.max_length
+
+
 @pytest.mark.parametrize("letters", [CODE_POINTS, MARKS | {"a": 5, "Ω": 6, "☃": 7}], ids=["code points", "listed"])
 def test_each_letter_keeps_its_vector(tmp_path: Path, letters: dict[str, int]) -> None:
     saved = char_lstm_file(letters)

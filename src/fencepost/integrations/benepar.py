@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from fencepost.backends.torch import vocab_sizes
-from fencepost.config import CharLSTMConfig, Config, EncoderConfig, PretrainedConfig, ScorerConfig
+from fencepost.config import CharLSTMConfig, Config, EncoderConfig, EvalConfig, PretrainedConfig, ScorerConfig
 from fencepost.errors import ModelError
 from fencepost.features.pretrained_files import PretrainedFiles, tokenizer_of, without_foreign_keys
 from fencepost.features.vocab import Labels, Vocab
@@ -125,6 +125,7 @@ def _config(checkpoint: Checkpoint, language: str) -> Config:
         lexical=("char_lstm",) if checkpoint.pretrained is None else ("pretrained",),
         language=language,
         plain_quotes=True,
+        eval=EvalConfig(longest=settings["encoder_max_len"]),  # benepar's trees as far as benepar goes
         pretrained=PretrainedConfig(model=settings["pretrained_model"] if checkpoint.pretrained else ""),
         char_lstm=CharLSTMConfig(
             size=settings["d_char_emb"],
