@@ -110,10 +110,7 @@ def test_a_sentence_without_end_is_cut_after_a_comma() -> None:
 
 
 @pytest.mark.parametrize("piece", ["a", ".", ". ", "A. ", "\n", " \n", "a\n", "Mr. ", '." ', "... "])
-def test_time_grows_no_faster_than_the_text(piece: str) -> None:
-    def seconds(size: int) -> float:
-        begun = time.process_time()
-        split_sentences(piece * (size // len(piece)))
-        return time.process_time() - begun
-
-    assert seconds(80_000) < 10 * seconds(20_000) + 0.05
+def test_long_text_takes_little_time(piece: str) -> None:
+    begun = time.process_time()
+    split_sentences(piece * (100_000 // len(piece)))
+    assert time.process_time() - begun < 3  # ten times what it takes; the square of the length would take minutes

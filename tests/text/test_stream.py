@@ -45,3 +45,9 @@ def test_a_text_without_end_is_not_held_back() -> None:
     found = lines_read_when_sentences_come(["and so on\n"] * 10_000)
     assert found[0][0] < 1000
     assert sum(len(text.split()) for _, text in found) == 30_000
+
+
+def test_the_parser_is_told_where_blanks_stood() -> None:
+    (found,) = read_stream(['He said "no."'])
+    assert found.sentence().words == ("He", "said", "``", "no", ".", "''")
+    assert found.sentence().spaces == (True, True, False, False, False, True)

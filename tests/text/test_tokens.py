@@ -141,10 +141,7 @@ def test_every_form_can_stand_in_a_tree(text: str) -> None:
     "piece",
     ["a", ".", "(", '"', "'s", "a.", "a. ", "a@", "😀\u200d", ":(", "-'", "http://", "http://( ", "0,", "\u0301", "\0"],
 )
-def test_time_grows_no_faster_than_the_text(piece: str) -> None:
-    def seconds(size: int) -> float:
-        begun = time.process_time()
-        tokenize(piece * (size // len(piece)))
-        return time.process_time() - begun
-
-    assert seconds(40_000) < 10 * seconds(10_000) + 0.05
+def test_long_text_takes_little_time(piece: str) -> None:
+    begun = time.process_time()
+    tokenize(piece * (100_000 // len(piece)))
+    assert time.process_time() - begun < 3  # ten times what it takes; the square of the length would take minutes

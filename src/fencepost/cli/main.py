@@ -13,6 +13,7 @@ from typing import Final, NoReturn
 from fencepost.errors import FencepostError, TrainingError, WorkerError
 
 COMMANDS: Final = (
+    "parse",
     "train",
     "evaluate",
     "score",

@@ -20,10 +20,13 @@ class TextSentence(NamedTuple):
     text: str
     offset: int  # characters before it in the whole text
     tokens: list[Token]
+    tokenized: bool = False  # blanks stand between all tokens, and don't say where they stood before
 
     def sentence(self) -> Sentence:
         """What the parser reads."""
-        return Sentence(tuple(token.form for token in self.tokens))
+        following = [token.start for token in self.tokens[1:]] + [len(self.text) + 1]
+        spaces = tuple(token.end < start for token, start in zip(self.tokens, following, strict=True))
+        return Sentence(tuple(token.form for token in self.tokens), spaces=None if self.tokenized else spaces)
 
 
 def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSentence]:

@@ -18,8 +18,8 @@ from fencepost.trees.brackets import SourceLine
 
 STANDARD_INPUT: Final = "-"
 _LINE_LIMIT: Final = 2**24  # bytes; a longer line comes in several pieces
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK: Final = b"\x1f\x8b"
 _PARTIAL: Final = ".partial"
 
@@ -73,23 +73,32 @@ def read_lines(path: str | Path) -> Iterator[SourceLine]:
     source = str(path)
     try:
         with ExitStack() as stack:
-            yield from _decode(_open(path, stack), source)
+            yield from _decode(open_binary(path, stack), source)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise EncodingError(f"damaged gzip file: {error}", source=source) from error
     except OSError as error:
         raise InputError(error.strerror or str(error), source=source) from error
 
 
-def _open(path: str | Path, stack: ExitStack) -> BinaryIO:
+def open_binary(path: str | Path, stack: ExitStack) -> BinaryIO:
+    """A file or standard input, unpacked if gzipped; ``stack`` closes it."""
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input is closed", source=STANDARD_INPUT)
-        file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer)
-        stack.callback(file.detach)  # closing it would close the standard input of the whole program
+        file = _standard_input(stack)
     else:
         file = stack.enter_context(io.BufferedReader(io.FileIO(path), 2**16))
     if file.peek(2)[:2] == _GZIP_MARK:
         return stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[return-value]
+    return file
+
+
+def _standard_input(stack: ExitStack) -> io.BufferedReader[Any]:
+    """Never closed: it belongs to the whole program."""
+    if isinstance(sys.stdin.buffer, io.BufferedReader):
+        return sys.stdin.buffer  # a reader around it would wait for a full buffer before it gives a line
+    file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer)
+    stack.callback(file.detach)
     return file
 
 
@@ -139,11 +148,11 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
     held = b""  # the start of a character that a cut line left behind
     while line := held + file.readline(_LINE_LIMIT):
         if number == 1:
-            if line.startswith(_UTF16_MARKS):
+            if line.startswith(UTF16_MARKS):
                 raise EncodingError(
                     "not UTF-8 but UTF-16", source=source, line=1, hint=f"iconv -f UTF-16 -t UTF-8 {source}"
                 )
-            line = line.removeprefix(_BYTE_ORDER_MARK)
+            line = line.removeprefix(BYTE_ORDER_MARK)
         if b"\0" in line:
             raise EncodingError(
                 "a NUL byte: not UTF-8 text", source=source, line=number, hint="is it UTF-16, or a binary file?"

@@ -1,0 +1,157 @@
+"""``fencepost parse``: text in, trees out, in the order of the text and while it is still being read."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any, Final, TextIO
+
+from fencepost.cli.progress import Progress
+from fencepost.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from fencepost.cli.parse_input import Item, Reading, Source
+    from fencepost.cli.parse_output import Writer
+    from fencepost.confidence import Analysis
+    from fencepost.parser import Parser
+
+EXAMPLES: Final = """\
+examples:
+  fencepost parse --text "The time for action is now."
+  fencepost parse book.txt --format json --probabilities > book.jsonl
+  fencepost parse book.txt --format html --output book.html
+  fencepost parse --tokenized sentences.txt --output trees.txt
+  fencepost parse --lines --kbest 5 --format json questions.txt
+  zcat corpus.gz | fencepost parse --model my-model --device cuda > trees.txt
+
+Plain text is split into sentences and tokens; an empty line always ends a sentence.
+With --lines and --tokenized each line gives one line: an empty one where there is nothing to parse. A line that can't
+be parsed is reported with its number, and the others are parsed all the same (exit status 0) unless --strict is given.
+"""
+FORMATS: Final = ("brackets", "json", "pretty", "svg", "html")
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "parse",
+        help="turn text into trees",
+        description="Turns text into trees: one tree a line, JSON Lines, or drawings.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="text files, folders, globs; standard input if none")
+    parser.add_argument("--text", help="the text itself, instead of files")
+    reading = parser.add_mutually_exclusive_group()
+    reading.add_argument("--tokenized", action="store_true", help="a sentence a line, blanks between its tokens")
+    reading.add_argument("--lines", action="store_true", help="a sentence a line, to be tokenized")
+    reading.add_argument("--paragraphs", action="store_true", help="a paragraph a line: no sentence goes past its end")
+    parser.add_argument("--model", default="en", help="a model folder, or the name of one that ships (default: en)")
+    parser.add_argument("--format", choices=FORMATS, default="brackets", help="default: brackets, one tree a line")
+    parser.add_argument("--kbest", type=int, metavar="K", help="the K best trees of each sentence")
+    parser.add_argument("--probabilities", action="store_true", help="how sure the model is of each constituent")
+    parser.add_argument(
+        "--decoding", choices=("best", "risk"), default="best", help="risk: the tree with the fewest expected errors"
+    )
+    parser.add_argument("--output", metavar="PATH", help="write to this file")
+    parser.add_argument("--strict", action="store_true", help="stop at a line that can't be parsed")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    _check(arguments)
+    from fencepost.cli.parse_input import Source, batches, items_of_text
+    from fencepost.cli.parse_output import WRITERS
+    from fencepost.parser import CHUNK, load
+    from fencepost.trees.files import find_files
+
+    reading = _reading(arguments)
+    source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
+    items = source.items() if arguments.text is None else items_of_text(arguments.text, reading)
+    parser = load(arguments.model, device=arguments.device)
+    if "tags" in parser.config.lexical:
+        raise UsageError(f"the model {arguments.model} reads tags, and text has none", hint="use a model without tags")
+    with _output(arguments.output) as file:
+        writer = WRITERS[arguments.format](file)
+        try:
+            bad = _parse(parser, batches(items, CHUNK, source.is_waiting), source, writer, file, arguments)
+        finally:
+            if not isinstance(sys.exc_info()[1], BrokenPipeError):
+                writer.finish()
+    if bad:
+        sys.stderr.write(f"note: {bad:,} {'line' if bad == 1 else 'lines'} could not be parsed as they are\n")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.text is not None and arguments.files:
+        raise UsageError("--text and files can't be parsed at once")
+    if arguments.kbest is not None and arguments.kbest < 1:
+        raise UsageError(f"--kbest takes a number from 1 up, got {arguments.kbest}")
+    if arguments.batch_tokens is not None and arguments.batch_tokens < 1:
+        raise UsageError(f"--batch-tokens takes a number from 1 up, got {arguments.batch_tokens}")
+    if arguments.probabilities and arguments.format == "brackets":
+        raise UsageError("brackets have no place for probabilities", hint="--format json, pretty, svg or html")
+
+
+def _reading(arguments: argparse.Namespace) -> Reading:
+    if arguments.tokenized:
+        return "tokenized"
+    return "line" if arguments.lines else "paragraph" if arguments.paragraphs else "text"
+
+
+def _output(path: str | None) -> AbstractContextManager[TextIO]:
+    from fencepost.trees.files import write_atomically
+
+    return nullcontext(sys.stdout) if path is None else write_atomically(path)
+
+
+def _parse(
+    parser: Parser,
+    batches: Iterator[list[Item]],
+    source: Source,
+    writer: Writer,
+    file: TextIO,
+    arguments: argparse.Namespace,
+) -> int:
+    """Writes a tree for each sentence; the number of lines that are bad."""
+    bad = 0
+    total = source.size if source.paths else None
+    unit = "sentences" if total is None else "kB"
+    hidden = arguments.output is None and sys.stdout.isatty()
+    with Progress("parsing", total and total // 1000, unit, hidden=hidden) as bar:
+        for batch in batches:
+            analyses = _analyses(parser, [item for item in batch if item.parsable], arguments)
+            for item in batch:
+                bad += _report(item.problem, bar, arguments.strict)
+                writer.write(item, next(analyses) if item.parsable else None)
+            while source.text_problems:
+                bad += _report(source.text_problems.pop(0), bar, arguments.strict)
+            file.flush()
+            bar.advance(len(batch) if total is None else source.bytes_read // 1000 - bar.count)
+    return bad
+
+
+def _report(problem: str | None, bar: Progress, strict: bool) -> bool:
+    if problem is None:
+        return False
+    if strict:
+        raise InputError(problem, hint="without --strict the other lines are parsed")
+    bar.clear()
+    sys.stderr.write(f"warning: {problem}\n")
+    return True
+
+
+def _analyses(parser: Parser, items: list[Item], arguments: argparse.Namespace) -> Iterator[Analysis]:
+    from fencepost.confidence import without_probabilities
+
+    sentences = [item.found.sentence() for item in items]
+    if arguments.kbest or arguments.probabilities or arguments.decoding != "best":
+        return parser.iter_analyze(
+            sentences, arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=arguments.batch_tokens
+        )
+    scored = parser.iter_scored(sentences, batch_tokens=arguments.batch_tokens)
+    return (without_probabilities(tree, score) for tree, score in scored)

@@ -1,0 +1,123 @@
+"""What ``fencepost parse`` reads: sentences of files, of standard input or of the command line, bad ones included."""
+
+from __future__ import annotations
+
+import io
+import re
+import select
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from fencepost.text.lines import TextLine, read_text_lines
+from fencepost.text.sentences import Mode
+from fencepost.text.stream import TextSentence, read_stream
+from fencepost.text.tokens import Token, tokenize
+from fencepost.trees.files import STANDARD_INPUT
+from fencepost.trees.tree import NOT_TEXT
+
+Reading: TypeAlias = Mode | Literal["tokenized"]
+MOST_WORDS: Final = 3000  # on a line: the time for a sentence grows with the cube of its length
+_WORD: Final = re.compile(r"\S+", re.ASCII)
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+GROWTH: Final = 4
+
+
+@dataclass(frozen=True)
+class Item:
+    """A sentence to parse, an empty line (no tokens), or a line that can't be parsed (a problem)."""
+
+    found: TextSentence
+    problem: str | None = None  # says where
+
+    @property
+    def parsable(self) -> bool:
+        return bool(self.found.tokens) and self.problem is None
+
+
+@dataclass
+class Source:
+    """Where text comes from. ``bytes_read`` and ``problems`` grow while it is read."""
+
+    paths: list[Path]
+    reading: Reading
+    bytes_read: int = 0
+    text_problems: list[str] = field(default_factory=list)  # bad lines inside of running text
+
+    def items(self) -> Iterator[Item]:
+        for path in self.paths:
+            yield from read_items(self._lines(path), str(path), self.reading, self.text_problems)
+
+    def _lines(self, path: Path) -> Iterator[TextLine]:
+        for line in read_text_lines(path):
+            self.bytes_read += line.size
+            yield line
+
+    @property
+    def size(self) -> int | None:
+        """Bytes in all, if that is known."""
+        return sum(path.stat().st_size for path in self.paths) if all(map(Path.is_file, self.paths)) else None
+
+    def is_waiting(self) -> bool:
+        """Whether reading on would wait for somebody to type, or for another program."""
+        if STANDARD_INPUT not in map(str, self.paths):
+            return False
+        try:
+            return not select.select([sys.stdin], [], [], 0)[0]
+        except (OSError, ValueError):  # no real stream, or a system that can't say
+            return False
+
+
+def items_of_text(text: str, reading: Reading) -> Iterator[Item]:
+    """The sentences of a text that was given whole."""
+    lines = io.StringIO(_SURROGATE.sub("\ufffd", text))
+    numbered = (TextLine(line, number, 0) for number, line in enumerate(lines, 1))
+    return read_items(numbered, "--text", reading, [])
+
+
+def read_items(lines: Iterable[TextLine], source: str, reading: Reading, problems: list[str]) -> Iterator[Item]:
+    if reading == "tokenized" or reading == "line":
+        yield from _line_items(lines, source, tokenized=reading == "tokenized")
+        return
+    for found in read_stream(_running_text(lines, source, problems), reading):
+        yield Item(found)
+
+
+def _running_text(lines: Iterable[TextLine], source: str, problems: list[str]) -> Iterator[str]:
+    for line in lines:
+        if line.problem is not None:
+            problems.append(f"{source}:{line.number}: {line.problem}")
+        yield line.text
+
+
+def _line_items(lines: Iterable[TextLine], source: str, tokenized: bool) -> Iterator[Item]:
+    """One item a line, so that input and output stay side by side."""
+    cut = _blank_separated if tokenized else tokenize
+    offset = 0
+    for line in lines:
+        text = line.text.removesuffix("\n").removesuffix("\r")
+        tokens = [] if line.problem else cut(text)
+        problem = line.problem
+        if len(tokens) > MOST_WORDS:
+            problem = f"{len(tokens):,} words; a sentence has at most {MOST_WORDS:,}"
+        yield Item(TextSentence(text, offset, tokens, tokenized), problem and f"{source}:{line.number}: {problem}")
+        offset += len(line.text)
+
+
+def _blank_separated(line: str) -> list[Token]:
+    return [Token(word[0], *word.span(), NOT_TEXT.sub("\ufffd", word[0])) for word in _WORD.finditer(line)]
+
+
+def batches(items: Iterable[Item], largest: int, is_waiting: Callable[[], bool]) -> Iterator[list[Item]]:
+    """Few items first and then more at once; whenever the input pauses, what there is."""
+    size, batch = 1, []
+    for item in items:
+        batch.append(item)
+        if len(batch) >= size or is_waiting():
+            size = min(GROWTH * size, largest)
+            yield batch
+            batch = []
+    if batch:
+        yield batch

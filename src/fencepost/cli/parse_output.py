@@ -1,0 +1,163 @@
+"""What ``fencepost parse`` writes: one exporter a format. A sentence without a tree keeps its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, TextIO
+
+from fencepost.cli.parse_input import Item
+from fencepost.confidence import Analysis, Constituent, ScoredTree
+from fencepost.drawing import html
+from fencepost.drawing.layout import visible
+from fencepost.drawing.svg import stack_svg, to_svg
+from fencepost.drawing.terminal import pretty
+from fencepost.trees.tree import Tree
+
+
+class Writer(Protocol):
+    def __init__(self, file: TextIO) -> None: ...
+
+    def write(self, item: Item, analysis: Analysis | None) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class Brackets:
+    """One tree a line, an empty line where there is none. The k best trees end with an empty line."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+
+    def write(self, item: Item, analysis: Analysis | None) -> None:
+        if analysis is None or not analysis.trees:
+            self.file.write("\n" if analysis is None else f"{analysis.tree}\n")
+        else:
+            self.file.write("".join(f"{one.tree}\n" for one in analysis.trees) + "\n")
+
+    def finish(self) -> None:
+        pass
+
+
+class JsonLines:
+    """One object a line."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+
+    def write(self, item: Item, analysis: Analysis | None) -> None:
+        self.file.write(json.dumps(record(item, analysis), ensure_ascii=False) + "\n")
+
+    def finish(self) -> None:
+        pass
+
+
+class Pretty:
+    """The sentence, its drawing, an empty line."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+
+    def write(self, item: Item, analysis: Analysis | None) -> None:
+        self.file.write(visible(" ".join(item.found.text.split())) + "\n")
+        if item.problem is not None:
+            self.file.write(f"{item.problem}\n")
+        for tree, title, notes in _drawn(analysis):
+            self.file.write(f"{title}\n" if title else "")
+            self.file.write(pretty(tree, notes=notes) + "\n")
+        self.file.write("\n")
+
+    def finish(self) -> None:
+        pass
+
+
+class Svg:
+    """One picture, the trees below each other."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+        self.drawings: list[str] = []
+
+    def write(self, item: Item, analysis: Analysis | None) -> None:
+        self.drawings += [to_svg(tree, notes) for tree, _, notes in _drawn(analysis)]
+
+    def finish(self) -> None:
+        one = len(self.drawings) == 1
+        self.file.write((self.drawings[0] if one else stack_svg(self.drawings)) + "\n")
+
+
+class Html:
+    """One page, complete in itself."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file = file
+        file.write(html.HEAD)
+
+    def write(self, item: Item, analysis: Analysis | None) -> None:
+        for tree, title, notes in _drawn(analysis):
+            caption = f"{item.found.text} · {title}" if title else item.found.text
+            self.file.write(html.figure(caption, tree, notes))
+
+    def finish(self) -> None:
+        self.file.write(html.FOOT)
+
+
+WRITERS: Final[dict[str, type[Writer]]] = {
+    "brackets": Brackets,
+    "json": JsonLines,
+    "pretty": Pretty,
+    "svg": Svg,
+    "html": Html,
+}
+
+
+def record(item: Item, analysis: Analysis | None) -> dict[str, Any]:
+    """A sentence as plain data. Tokens count characters from the start of ``text``, constituents count tokens."""
+    tags = [None] * len(item.found.tokens) if analysis is None else analysis.tree.tags()
+    found: dict[str, Any] = {
+        "text": item.found.text,
+        "offset": item.found.offset,
+        "tokens": [
+            {"text": token.text, "start": token.start, "end": token.end, "tag": tag}
+            for token, tag in zip(item.found.tokens, tags, strict=True)
+        ],
+        "tree": None if analysis is None else str(analysis.tree),
+        "score": None if analysis is None else analysis.score,
+        "constituents": [] if analysis is None else [_constituent(part) for part in analysis.constituents],
+    }
+    if analysis is not None and analysis.trees:
+        found["kbest"] = [_scored(one) for one in analysis.trees]
+    if item.problem is not None:
+        found["error"] = item.problem
+    return found
+
+
+def _constituent(part: Constituent) -> dict[str, Any]:
+    plain: dict[str, Any] = {"label": part.label, "start": part.start, "end": part.end}
+    return plain if part.probability is None else {**plain, "probability": round(part.probability, 6)}
+
+
+def _scored(one: ScoredTree) -> dict[str, Any]:
+    return {"tree": str(one.tree), "score": one.score, "probability": one.probability}
+
+
+def _drawn(analysis: Analysis | None) -> list[tuple[Tree, str, Sequence[str] | None]]:
+    """The trees to draw, each with a title and what stands beside its labels."""
+    if analysis is None:
+        return []
+    if not analysis.trees:
+        return [(analysis.tree, "", _notes(analysis))]
+    titles = [f"{place}: {_percent(one.probability)}" for place, one in enumerate(analysis.trees, 1)]
+    notes = [_notes(analysis) if one.tree == analysis.tree else None for one in analysis.trees]
+    return [(one.tree, title, note) for one, title, note in zip(analysis.trees, titles, notes, strict=True)]
+
+
+def _notes(analysis: Analysis) -> list[str] | None:
+    """A probability for each phrase; the root symbol, which is certain, has none."""
+    notes = [_percent(part.probability) for part in analysis.constituents]
+    missing = sum(1 for _ in analysis.tree.subtrees()) - len(notes)
+    return [""] * missing + notes if any(notes) else None
+
+
+def _percent(probability: float | None) -> str:
+    return "" if probability is None else f"{probability:.0%}"

@@ -1,0 +1,66 @@
+"""The lines of files of raw text, good or bad: one that is not UTF-8 is not the end of the others."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+
+from fencepost.errors import EncodingError, InputError
+from fencepost.trees.files import BYTE_ORDER_MARK, UTF16_MARKS, open_binary
+
+_LONGEST_LINE: Final = 2**24  # bytes
+
+
+class TextLine(NamedTuple):
+    """A line with its end. A bad one has a problem, and signs in the place of what can't be read."""
+
+    text: str
+    number: int
+    size: int  # bytes
+    problem: str | None = None
+
+
+def read_text_lines(path: str | Path) -> Iterator[TextLine]:
+    source = str(path)
+    try:
+        with ExitStack() as stack:
+            yield from _lines(open_binary(path, stack), source)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise EncodingError(f"damaged gzip file: {error}", source=source) from error
+    except OSError as error:
+        raise InputError(error.strerror or str(error), source=source) from error
+
+
+def _lines(file: BinaryIO, source: str) -> Iterator[TextLine]:
+    number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        if number == 1 and line.startswith(UTF16_MARKS):
+            hint = f"iconv -f UTF-16 -t UTF-8 {source}"
+            raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
+        if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+            yield TextLine("\n", number, len(line) + _skip_line(file), "a line of more than 16 MB")
+        else:
+            yield _decoded(line, number)
+
+
+def _decoded(line: bytes, number: int) -> TextLine:
+    start = len(BYTE_ORDER_MARK) if number == 1 and line.startswith(BYTE_ORDER_MARK) else 0
+    try:
+        return TextLine(line[start:].decode("utf-8"), number, len(line))
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}"
+        return TextLine(line[start:].decode("utf-8", "replace"), number, len(line), problem)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    size = 0
+    while line := file.readline(_LONGEST_LINE):
+        size += len(line)
+        if line.endswith(b"\n"):
+            break
+    return size

@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
+
+from fencepost.cli.main import main
+from fencepost.cli.parse_input import MOST_WORDS
+from fencepost.parser import Parser, load
+from fencepost.training.run import train
+from fencepost.trees.tree import Tree
+
+TEXT = 'The cat didn\'t sleep. It said "no".\n\nA heading\n'
+WORDS = [["The", "cat", "did", "n't", "sleep", "."], ["It", "said", "``", "no", "''", "."], ["A", "heading"]]
+Parse = Callable[..., str]
+INTERRUPTIBLE = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a job in the background would have to ignore
+from fencepost.cli.main import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    trees = toy_trees(30)
+    folder = tmp_path_factory.mktemp("parse") / "model"
+    train(tiny_config(max_epochs=3), trees, trees, folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def parser(model: str) -> Parser:
+    return load(model)
+
+
+@pytest.fixture
+def parse(model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Parse:
+    """Runs the command and gives what it printed; ``stdin`` is what it reads."""
+
+    def run(*arguments: str, stdin: bytes = b"", status: int = 0) -> str:
+        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin), fileno=lambda: -1))
+        assert main(["parse", "--model", model, *arguments]) == status
+        return capsys.readouterr().out
+
+    return run
+
+
+def objects(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_text_gives_a_tree_a_line_in_order(parse: Parse, parser: Parser) -> None:
+    trees = [Tree.from_string(line) for line in parse("--text", TEXT).splitlines()]
+    assert [tree.words() for tree in trees] == WORDS
+    assert trees == parser.parse(WORDS)
+
+
+def test_files_and_standard_input_give_the_same(parse: Parse, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT, "utf-8")
+    expected = parse("--text", TEXT)
+    assert parse(str(tmp_path / "a.txt")) == expected
+    assert parse(stdin=TEXT.encode()) == expected
+    assert parse(str(tmp_path / "a.txt"), "-", stdin=TEXT.encode()) == expected * 2
+
+
+def test_modes_say_what_a_line_is(parse: Parse) -> None:
+    text = "One two. Three\nfour.\n"
+    assert len(parse("--text", text).splitlines()) == 2
+    assert len(parse("--text", text, "--paragraphs").splitlines()) == 3
+    assert [len(Tree.from_string(line).leaves()) for line in parse("--text", text, "--lines").splitlines()] == [3, 2]
+
+
+def test_tokens_given_are_tokens_kept(parse: Parse) -> None:
+    lines = parse("--tokenized", "--text", "don't split -LRB- me .\n\n a  b\u00a0c \n").splitlines()
+    assert Tree.from_string(lines[0]).words() == ["don't", "split", "(", "me", "."]
+    assert lines[1] == ""
+    assert Tree.from_string(lines[2]).words() == ["a", "b\u00a0c"]
+
+
+def test_json_has_the_fields_of_the_design(parse: Parse) -> None:
+    found = objects(parse("--format", "json", "--text", TEXT))
+    assert [one["text"] for one in found] == ["The cat didn't sleep.", 'It said "no".', "A heading"]
+    for one in found:
+        assert set(one) == {"text", "offset", "tokens", "tree", "score", "constituents"}
+        assert TEXT[one["offset"] :].startswith(one["text"])
+        assert all(one["text"][token["start"] : token["end"]] == token["text"] for token in one["tokens"])
+        tree = Tree.from_string(one["tree"])
+        assert [token["tag"] for token in one["tokens"]] == tree.tags()
+        assert [part["label"] for part in one["constituents"]] == [phrase.label for phrase in tree.subtrees()][1:]
+        assert all(set(part) == {"label", "start", "end"} for part in one["constituents"])
+        assert all(0 <= part["start"] < part["end"] <= len(one["tokens"]) for part in one["constituents"])
+    assert found[1]["tokens"][2] == {"text": '"', "start": 8, "end": 9, "tag": found[1]["tokens"][2]["tag"]}
+
+
+def test_probabilities_and_k_best_trees_are_there_when_asked(parse: Parse, parser: Parser) -> None:
+    (found,) = objects(parse("--format", "json", "--probabilities", "--kbest", "3", "--text", "The cat sat."))
+    expected = parser.analyze(["The", "cat", "sat", "."], k=3)
+    assert [one["tree"] for one in found["kbest"]] == [str(one.tree) for one in expected.trees]
+    assert [one["score"] for one in found["kbest"]] == pytest.approx([one.score for one in expected.trees], abs=1e-4)
+    assert [part["probability"] for part in found["constituents"]] == pytest.approx(
+        [part.probability for part in expected.constituents], abs=1e-4
+    )
+
+
+def test_k_best_trees_in_brackets_end_with_an_empty_line(parse: Parse) -> None:
+    groups = parse("--kbest", "2", "--text", TEXT).strip().split("\n\n")
+    assert [[Tree.from_string(line).words() for line in group.splitlines()] for group in groups] == [
+        [words] * 2 for words in WORDS
+    ]
+
+
+def test_risk_is_another_way_to_choose_a_tree(parse: Parse, parser: Parser) -> None:
+    tree = parser.analyze(WORDS[0], decoding="risk").tree
+    assert parse("--decoding", "risk", "--text", "The cat didn't sleep.") == f"{tree}\n"
+
+
+def test_pretty_shows_the_sentence_and_a_drawing(parse: Parse) -> None:
+    shown = parse("--format", "pretty", "--probabilities", "--text", "The cat sat.")
+    assert shown.startswith("The cat sat.\n")
+    assert shown.endswith("\n\n")
+    assert "TOP" in shown
+    assert "%" in shown
+
+
+@pytest.mark.parametrize("text", ["The cat sat.", TEXT, " "])
+def test_svg_is_one_picture(parse: Parse, text: str) -> None:
+    assert ElementTree.fromstring(parse("--format", "svg", "--text", text)).tag.endswith("svg")
+
+
+def test_html_is_one_page_of_all_trees(parse: Parse) -> None:
+    page = parse("--format", "html", "--probabilities", "--text", TEXT)
+    assert page.startswith("<!DOCTYPE html>")
+    assert page.endswith("</html>\n")
+    assert page.count("<figure>") == page.count("<svg ") == 3
+
+
+def test_a_bad_line_is_reported_and_keeps_its_place(
+    parse: Parse, tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"It works .\nbad \xff line\n" + b"a " * (MOST_WORDS + 1) + b"\n\nIt works .\n")
+    assert main(["parse", "--model", model, "--tokenized", str(path)]) == 0
+    output, errors = capsys.readouterr()
+    lines = output.splitlines()
+    assert lines[1:4] == ["", "", ""]
+    assert lines[0] == lines[4] != ""
+    assert f"warning: {path}:2: not UTF-8: byte 0xff at column 5" in errors
+    assert f"warning: {path}:3: 3,001 words; a sentence has at most 3,000" in errors
+    assert "note: 2 lines could not be parsed" in errors
+    found = objects(parse("--tokenized", "--format", "json", str(path)))
+    assert [one.get("error") is not None for one in found] == [False, True, True, False, False]
+    assert [one["tree"] is None for one in found] == [False, True, True, True, False]
+
+
+def test_strict_stops_at_a_bad_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"It works .\nbad \xff line\nIt works .\n")
+    assert main(["parse", "--model", model, "--tokenized", "--strict", str(path)]) == 2
+    output, errors = capsys.readouterr()
+    assert len(output.splitlines()) == 1
+    assert errors.startswith(f"error: {path}:2: not UTF-8")
+
+
+def test_bad_bytes_in_running_text_are_reported_and_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"One two.\nThree \xff four.\n")
+    assert main(["parse", "--model", model, str(path)]) == 0
+    output, errors = capsys.readouterr()
+    assert Tree.from_string(output.splitlines()[1]).words() == ["Three", "\ufffd", "four", "."]
+    assert f"warning: {path}:2: not UTF-8" in errors
+    assert main(["parse", "--model", model, "--strict", str(path)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--text", "a", "file.txt"], "--text and files"),
+        (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
+        (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
+        (["--text", "a", "--probabilities"], "no place for probabilities"),
+        (["no-such-file.txt"], "no such file or folder"),
+    ],
+)
+def test_what_can_mean_nothing_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    assert main(["parse", "--model", model, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_model_that_is_not_there_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parse", "--model", "no-such-model", "--text", "a"]) == 2
+    assert capsys.readouterr().err.startswith("error: no model at no-such-model\nhint: ")
+
+
+def test_utf16_is_refused_with_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str) -> None:
+    (tmp_path / "a.txt").write_bytes("It works.".encode("utf-16"))
+    assert main(["parse", "--model", model, str(tmp_path / "a.txt")]) == 2
+    assert "hint: iconv" in capsys.readouterr().err
+
+
+def test_output_goes_to_a_file(parse: Parse, tmp_path: Path) -> None:
+    path = tmp_path / "trees.txt"
+    assert parse("--text", TEXT, "--output", str(path)) == ""
+    assert path.read_text("utf-8") == parse("--text", TEXT)
+
+
+def hostile_lines(count: int) -> list[str]:
+    source = random.Random(7)
+    kinds = [
+        lambda: "".join(chr(source.randrange(1, 0x110000)) for _ in range(source.randrange(60))),
+        lambda: "".join(chr(source.randrange(1, 128)) for _ in range(source.randrange(60))),
+        lambda: "".join(source.choice(".,;:!?\"'()[]{}-–—…«»`*#@&%$/\\|<>") for _ in range(source.randrange(60))),
+        lambda: " ".join(
+            source.choice("\u200e\u200f\u202a\u202e\u2066\ufeff\u200b\u0301אבא漢字😀aZ9") for _ in range(20)
+        ),
+        lambda: source.choice("a.漢)") * 10_000,
+        lambda: source.choice(["", " ", "\u00a0\u3000", "\0", "a\0b", "\x1b[31m red"]),
+    ]
+    lines = [source.choice(kinds)() for _ in range(count)]
+    return ["".join(c for c in line if c != "\n" and unicodedata.category(c) != "Cs") for line in lines]
+
+
+@pytest.mark.parametrize("mode", ["--lines", "--tokenized"])
+def test_hostile_lines_are_all_accounted_for(parse: Parse, mode: str) -> None:
+    lines = hostile_lines(300)
+    data = "".join(f"{line}\n" for line in lines).encode()
+    found = objects_by_newline(parse(mode, "--format", "json", stdin=data))
+    assert [one["text"] for one in found] == [line.removesuffix("\r") for line in lines]
+    for one in found:
+        assert (one["tree"] is None) == (not one["tokens"] or "error" in one)
+        assert "".join("".join(token["text"] for token in one["tokens"]).split()) == "".join(one["text"].split())
+
+
+def objects_by_newline(output: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.removesuffix("\n").split("\n")]
+
+
+@pytest.mark.parametrize("form", ["brackets", "pretty", "svg", "html"])
+def test_hostile_text_can_be_written_in_every_format(parse: Parse, form: str) -> None:
+    data = "".join(f"{line}\n" for line in hostile_lines(60) if len(line) < 999).encode()
+    written = parse("--format", form, stdin=data)
+    assert written
+    if form == "svg":
+        ElementTree.fromstring(written)
+
+
+def start(model: str, *arguments: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, "parse", "--model", model, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def test_trees_appear_while_the_input_is_open_and_an_interruption_keeps_them(model: str) -> None:
+    with start(model) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(b"It works. The cat sat.\nNo, wait.\n\nOne more. And")
+        process.stdin.flush()
+        lines = [process.stdout.readline() for _ in range(3)]
+        assert [Tree.from_string(line.decode()).words()[0] for line in lines] == ["It", "The", "No"]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stderr.read() == b"interrupted\n"
