@@ -35,7 +35,7 @@ def test_a_number_over_the_maximum_is_as_dark_as_can_be() -> None:
     assert 'fill-opacity="1"' in svg.cells(np.array([[7.0]]), maximum=2.0)
 
 
-def test_arcs_go_above_to_the_left_and_below_to_the_right_and_small_ones_are_left_out() -> None:
+def test_arcs_go_above_to_earlier_and_below_to_later_words_and_small_ones_are_left_out() -> None:
     matrix = np.array([[0.0, 0.6, 0.05], [0.3, 0.0, 0.0], [0.0, 0.0, 0.9]])
     picture = svg.arcs(["a", "b", "c"], matrix)
     titles = re.findall(r"<title>(.*?)</title>", picture)
@@ -57,3 +57,17 @@ def test_bars_are_as_long_as_their_values() -> None:
 def test_wide_letters_are_twice_as_wide_and_marks_have_no_width() -> None:
     assert svg.text_width("猫") == 2 * svg.text_width("a")
     assert svg.text_width("e\u0301") == svg.text_width("e")
+
+
+def places(picture: str) -> list[float]:
+    return [float(x) for x in re.findall(r'<text x="([\d.]+)"', picture)]
+
+
+def test_hebrew_runs_from_right_to_left_and_english_from_left_to_right() -> None:
+    nothing = np.zeros((4, 4))
+    hebrew, english = (
+        places(svg.arcs(["שלום", "לך", "3", "!"], nothing)),
+        places(svg.arcs(["a", "b", "3", "!"], nothing)),
+    )
+    assert hebrew == sorted(hebrew, reverse=True)
+    assert english == sorted(english)

@@ -25,7 +25,7 @@ class HeadAverages:
     ``content_share``: how much of what tells keys apart is content. In a softmax only differences between the
     logits of one query count, so a term weighs as much as the variance of its logits over the keys:
     content / (content + position), variances added over all queries. None where the model is not factored.
-    ``distances``: attention to other words by distance j - i, from "further left than FAR" to "further right";
+    ``distances``: attention to other words by distance j - i, from "more than FAR before" to "more than FAR after";
     with ``to_start`` and ``to_stop`` it adds up to 1.
     """
 

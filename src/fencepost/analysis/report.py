@@ -135,7 +135,7 @@ def _distances(averages: HeadAverages) -> str:
         distance_names(),
         maximum=max(float(matrix.max()), 1e-9),
         row_title="layer.head",
-        column_title="words to the left (−) or right",
+        column_title="words before (−) or after",
         cell=30 if layers * heads <= 16 else 16,
         upright=False,
     )
@@ -179,8 +179,8 @@ def _panel(example: SentenceAttention, layer: int, head: int, *, first: bool) ->
     return (
         f'<section class="head{" first" if first else ""}" id="h{layer}-{head}">'
         f"<h3>Layer {layer + 1}, head {head + 1}</h3>"
-        f"<figure>{svg.arcs(example.tokens, matrix)}<figcaption>Arcs of 0.1 and more: above, to the left; below, to "
-        f"the right; a dot, to itself</figcaption></figure><figure>{heat}</figure></section>"
+        f"<figure>{svg.arcs(example.tokens, matrix)}<figcaption>Arcs of 0.1 and more: above, to earlier words; "
+        f"below, to later ones; a dot, to itself</figcaption></figure><figure>{heat}</figure></section>"
     )
 
 

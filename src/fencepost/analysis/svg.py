@@ -98,35 +98,48 @@ def thumbnail(inside: str, size: int, pixels: int = 72) -> str:
 
 
 def arcs(tokens: Sequence[str], matrix: Matrix, least: float = 0.1) -> str:
-    """A sentence with an arc from each token to those it attends to: above it to the left, below it to the right.
+    """A sentence with an arc from each token to those it attends to: above it to earlier, below it to later ones.
 
-    Arcs of less than ``least`` are left out; a dot under a word is attention to itself.
+    Arcs of less than ``least`` are left out; a dot under a word is attention to itself. Hebrew and Arabic run from
+    right to left.
     """
     widths = [text_width(token) + 14 for token in tokens]
     centres = [sum(widths[:place]) + widths[place] / 2 + 10 for place in range(len(tokens))]
+    apart = 3.0  # an arc leaves a word beside the place where others arrive
+    if runs_right_to_left(tokens):
+        centres, apart = [sum(widths) + 20 - centre for centre in centres], -apart
     found = [(i, j) for i, j in np.argwhere(matrix >= least).tolist() if i != j]
-    reach = {
-        up: max((_rise(centres[i], centres[j]) for i, j in found if (j < i) == up), default=0) for up in (True, False)
-    }
-    line = reach[True] + 22
+    above = max((_rise(centres[i], centres[j]) for i, j in found if j < i), default=0.0)
+    below = max((_rise(centres[i], centres[j]) for i, j in found if j > i), default=0.0)
+    line = above + 22
     parts = []
-    for i, j in sorted(found, key=lambda pair: matrix[pair]):
-        up = j < i
-        base = line - 16 if up else line + 12
-        top = base - _rise(centres[i], centres[j]) * 4 / 3 if up else base + _rise(centres[i], centres[j]) * 4 / 3
-        start, end = centres[i] + (-3 if up else 3), centres[j] + (3 if up else -3)
-        parts.append(
-            f'<path d="M{start:.1f} {base:.1f}C{start:.1f} {top:.1f} {end:.1f} {top:.1f} {end:.1f} {base:.1f}" '
-            f'stroke="{BLUE if up else ORANGE}" stroke-opacity="{matrix[i, j]:.2f}" '
-            f'stroke-width="{0.6 + 2 * matrix[i, j]:.1f}" fill="none" marker-end="url(#{"left" if up else "right"})">'
-            f"<title>{escape(tokens[i])} → {escape(tokens[j])}: {matrix[i, j]:.2f}</title></path>"
-        )
+    for i, j in sorted(found, key=lambda pair: float(matrix[pair])):
+        side = -1 if j < i else 1  # of the line of words, as y counts
+        title = f"{tokens[i]} → {tokens[j]}: {matrix[i, j]:.2f}"
+        base = line + (-16 if j < i else 12)
+        parts.append(_arc(centres[i] + side * apart, centres[j] - side * apart, base, side, float(matrix[i, j]), title))
     for place, token in enumerate(tokens):
         parts.append(f'<text x="{centres[place]:.1f}" y="{line:.1f}" text-anchor="middle">{escape(token)}</text>')
         if matrix[place, place] >= least:
             radius = 1 + 3 * matrix[place, place]
             parts.append(f'<circle cx="{centres[place]:.1f}" cy="{line + 8:.1f}" r="{radius:.1f}" fill="{GREY}"/>')
-    return _picture(sum(widths) + 20, line + reach[False] + 24, "".join(parts))
+    return _picture(sum(widths) + 20, line + below + 24, "".join(parts))
+
+
+def _arc(start: float, end: float, base: float, side: int, weight: float, title: str) -> str:
+    top = base + side * _rise(start, end) * 4 / 3  # where the controls of the curve are; it goes up three quarters
+    name, colour = ("earlier", BLUE) if side < 0 else ("later", ORANGE)
+    return (
+        f'<path d="M{start:.1f} {base:.1f}C{start:.1f} {top:.1f} {end:.1f} {top:.1f} {end:.1f} {base:.1f}" '
+        f'stroke="{colour}" stroke-opacity="{weight:.2f}" stroke-width="{0.6 + 2 * weight:.1f}" fill="none" '
+        f'marker-end="url(#{name})"><title>{escape(title)}</title></path>'
+    )
+
+
+def runs_right_to_left(tokens: Sequence[str]) -> bool:
+    """Whether more words are in a script that does than in one that doesn't."""
+    kinds = [{unicodedata.bidirectional(letter) for letter in token} for token in tokens]
+    return sum(bool(kind & {"R", "AL"}) for kind in kinds) > sum("L" in kind for kind in kinds)
 
 
 def _rise(one: float, other: float) -> float:
@@ -165,7 +178,7 @@ _ARROWS: Final = (
     + "".join(
         f'<marker id="{name}" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="5" markerHeight="5" '
         f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L6 3L0 6z" fill="{colour}"/></marker>'
-        for name, colour in (("left", BLUE), ("right", ORANGE))
+        for name, colour in (("earlier", BLUE), ("later", ORANGE))
     )
     + "</defs>"
 )
