@@ -25,7 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-LexicalKind = Literal["words", "tags", "char_lstm", "char_concat", "char_attention", "pretrained"]
+LexicalKind = Literal["words", "tags", "char_lstm", "char_concat", "char_attention", "pretrained", "vectors"]
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,15 @@ class PretrainedConfig:
     window: int = 512  # sub-tokens read at once, special ones included; the encoder's own limit holds too
     overlap: int = 128  # sub-tokens that two windows of a long sentence share
     dropout: float = 0.0  # of the word's vector
+
+
+@dataclass(frozen=True)
+class VectorsConfig:
+    """Word vectors that another program computed, projected to the content's size by a learned matrix (§5.2)."""
+
+    path: str = ""  # a safetensors file, or a folder of them: one array a sentence, called by its words
+    size: int = 1024  # of a vector
+    dropout: float = 0.0  # of the projected vector
 
 
 @dataclass(frozen=True)
@@ -181,6 +190,7 @@ class Config:
     char_concat: CharConcatConfig = field(default_factory=CharConcatConfig)
     char_attention: CharAttentionConfig = field(default_factory=CharAttentionConfig)
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
+    vectors: VectorsConfig = field(default_factory=VectorsConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
@@ -229,6 +239,8 @@ def _check(config: Config) -> None:
         )
     if "pretrained" in config.lexical and not config.pretrained.model:
         raise ConfigError("pretrained.model is missing", hint="a folder with an encoder, or a name in the hub's cache")
+    if "vectors" in config.lexical and not config.vectors.path:
+        raise ConfigError("vectors.path is missing", hint="a safetensors file with one array a sentence")
     if config.pretrained.overlap >= config.pretrained.window:
         raise ConfigError("pretrained.overlap must be less than pretrained.window")
     if config.char_attention.size % config.char_attention.heads:

@@ -29,5 +29,7 @@ class Batch:
     subword_rows: Ints | None = None  # [M] places in ``subwords`` that tokens are made of, token by token
     rows_of_token: Ints | None = None  # [T] how many of them each token has
 
+    vectors: npt.NDArray[np.float32] | None = None  # [T, size] given vector of each token, zeros for start and stop
+
     def __len__(self) -> int:
         return len(self.lengths)

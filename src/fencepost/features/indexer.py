@@ -14,6 +14,7 @@ from fencepost.config import Config
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.spacing import PLAIN_QUOTES
 from fencepost.features.subwords import Subwords, SubwordSentence
+from fencepost.features.vectors import VectorFiles
 from fencepost.features.vocabularies import (
     PADDING,
     SENTENCE_START,
@@ -42,6 +43,7 @@ class IndexedSentence:
     tags: Ints | None
     letters: npt.NDArray[np.int32] | None  # row of the indexer's spelling table for each token
     subwords: SubwordSentence | None
+    vectors: str | None  # what its vectors are called in their file
 
 
 class SpellingTable:
@@ -97,6 +99,8 @@ class Indexer:
         self.reads_letters = any(kind.startswith("char_") for kind in config.lexical)
         files = vocabularies.pretrained
         self._subwords = None if files is None else Subwords(config, files)
+        given = config.vectors
+        self._vectors = VectorFiles(given.path, given.size) if "vectors" in config.lexical else None
         self._table = SpellingTable(vocabularies)
         self._lock = Lock()
 
@@ -132,13 +136,15 @@ class Indexer:
             row = self._table.row
             letters = np.array([0, *[row(word) for word in forms], 1], np.int32)
         subwords = None if self._subwords is None else self._subwords.read(sentence)
-        return IndexedSentence(len(sentence), words, tags, letters, subwords)
+        vectors = None if self._vectors is None else self._vectors.name(sentence.words)
+        return IndexedSentence(len(sentence), words, tags, letters, subwords, vectors)
 
     def collate(self, indexed: Sequence[IndexedSentence]) -> Batch:
         spellings = lengths = place = None
         if self.reads_letters:
             rows = np.concatenate([sentence.letters for sentence in indexed if sentence.letters is not None])
             spellings, lengths, place = self._table.spellings(rows)
+        names = [sentence.vectors for sentence in indexed if sentence.vectors is not None]
         return Batch(
             lengths=np.array([sentence.length for sentence in indexed], np.int64),
             words=_joined([sentence.words for sentence in indexed]),
@@ -146,6 +152,7 @@ class Indexer:
             spellings=spellings,
             spelling_lengths=lengths,
             spelling_of_token=place,
+            vectors=None if self._vectors is None else self._vectors.read(names),
             **_subword_arrays([sentence.subwords for sentence in indexed if sentence.subwords is not None]),
         )
 

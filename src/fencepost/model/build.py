@@ -13,7 +13,7 @@ from fencepost.features.batch import Ints
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention, Reader
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, NoEncoder, SelfAttentiveEncoder
-from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, Lexical, TagEmbedding, WordEmbedding
+from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, Lexical, TagEmbedding, Vectors, WordEmbedding
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added, concatenated
@@ -64,6 +64,9 @@ def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.
             encoder = _attention_encoder(_letter_encoder_config(config), factored=False)
             dropout = SharedDropout(letters.dropout, shared)
             return CharAttention(sizes.letters, letters.size, size, letters.input_dropout, encoder, dropout)
+        case "vectors":
+            vectors = config.vectors
+            return Vectors(vectors.size, size, SharedDropout(vectors.dropout, shared))
         case "pretrained":
             given = config.pretrained
             pretrained = build_encoder(sizes.pretrained or "")

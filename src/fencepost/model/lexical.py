@@ -136,6 +136,28 @@ class CharAttention(nn.Module):
         return _of_tokens(self.output(y.index_select(0, word_starts)), batch, self.dropout)
 
 
+class Vectors(nn.Module):
+    """§5.2. W v_t of vectors v_t that came with the words; those of start and stop are learned.
+
+    vectors: [T, given_size] -> [T, d_content].
+    """
+
+    def __init__(self, given_size: int, size: int, dropout: SharedDropout) -> None:
+        super().__init__()
+        self.ends = nn.Parameter(torch.randn(2, given_size))  # start, stop
+        self.projection = nn.Linear(given_size, size, bias=False)
+        self.dropout = dropout
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        lengths = batch.tokens.lengths
+        stops = lengths.cumsum(0) - 1
+        places = torch.stack([stops - lengths + 1, stops]).flatten()
+        vectors = _present(batch.vectors, "vectors")
+        vectors = vectors.index_copy(0, places, self.ends.repeat_interleave(len(lengths), 0))
+        projected: Tensor = self.dropout(self.projection(vectors), batch.tokens)
+        return projected
+
+
 class Lexical(nn.Module):
     """§2.2, §5. The sum of the representations, as in w_t + m_t: [T, d_content]."""
 

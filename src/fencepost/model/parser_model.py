@@ -126,6 +126,7 @@ class TorchBatch:
     subword_rows: Tensor | None  # [M] places in subwords that tokens are made of
     token_of_row: Tensor | None  # [M] the token that each is a part of
     rows_of_token: Tensor | None  # [T] how many each token has
+    vectors: Tensor | None  # [T, size] given vectors
 
     def __len__(self) -> int:
         return self.tokens.count
@@ -154,6 +155,7 @@ class TorchBatch:
             subword_rows=tensors.get("subword_rows"),
             token_of_row=tensors.get("token_of_row"),
             rows_of_token=tensors.get("rows_of_token"),
+            vectors=None if batch.vectors is None else torch.from_numpy(batch.vectors).to(device),
         )
 
 
