@@ -139,6 +139,31 @@ def test_evaluate_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.Cap
     assert figures[0] == figures[1]
 
 
+def test_parse_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text.txt").write_text("The cat sat on the mat. It slept.\n\n" * 20, "utf-8")
+    outputs = []
+    for count in ("1", "2"):
+        arguments = ["parse", str(tmp_path / "text.txt"), "--model", str(folder), "--workers", count]
+        assert main([*arguments, "--format", "json", "--probabilities"]) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
+    assert len(outputs[0].splitlines()) == 40
+
+
+def test_sentences_are_counted_through_all_lists(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers: list[int] = []
+
+    def do(self: object, method: str, options: object, chunks: Iterator[tuple[int, list[Sentence]]]) -> Iterator[int]:
+        numbers.extend(first for first, _ in chunks)
+        yield from ()
+
+    monkeypatch.setattr(workers._Pool, "do", do)
+    with Workers(parser, 2) as crew:
+        for sentences in (SENTENCES[:5], SENTENCES[5:7]):
+            list(crew.iter_scored(sentences))
+    assert numbers == [1, 2, 6, 7]
+
+
 def test_an_interruption_ends_all_processes_without_a_traceback(folder: Path) -> None:
     program = f"""
 import itertools, multiprocessing, signal, sys

@@ -64,6 +64,7 @@ class Workers:
         self._parser = parser
         self._workers = workers or automatic
         self._few = FEW if workers is None else 0
+        self._given = 0  # sentences, of all lists together
         self._pool: _Pool | None = None
 
     def __enter__(self) -> Workers:
@@ -89,7 +90,7 @@ class Workers:
         return self._do("iter_analyze", sentences, {"k": k, "decoding": decoding, "batch_tokens": batch_tokens})
 
     def _do(self, method: str, sentences: Iterable[Sentence | Sequence[str]], options: dict[str, Any]) -> Iterator[Any]:
-        checked = self._parser.checked(sentences)
+        checked = self._counted(self._parser.checked(sentences))
         here = islice(checked, None if self._workers == 1 else self._few)
         for result in getattr(self._parser, method)(here, **options):
             self._few = max(0, self._few - 1)
@@ -99,7 +100,13 @@ class Workers:
             return
         if self._pool is None:
             self._pool = _Pool(self._parser, self._workers)
-        yield from self._pool.do(method, chain([first], checked), options)
+        chunks = _numbered(growing_chunks(chain([first], checked), CHUNK), self._given)
+        yield from self._pool.do(method, options, chunks)
+
+    def _counted(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
+        for sentence in sentences:
+            self._given += 1
+            yield sentence
 
 
 class _Pool:
@@ -125,8 +132,7 @@ class _Pool:
         for process in self._processes:
             process.join()
 
-    def do(self, method: str, sentences: Iterator[Sentence], options: dict[str, Any]) -> Iterator[Any]:
-        chunks = _numbered(growing_chunks(sentences, CHUNK))
+    def do(self, method: str, options: dict[str, Any], chunks: Iterator[tuple[int, list[Sentence]]]) -> Iterator[Any]:
         busy: dict[Connection, int] = {}  # the first sentence of what each process is parsing
         done: dict[int, list[Any]] = {}
         turn: list[int] = []  # the first sentences of all chunks that were not handed out
@@ -163,9 +169,8 @@ def _receive(connection: Connection) -> list[Any]:
     return answer
 
 
-def _numbered(chunks: Iterable[list[Sentence]]) -> Iterator[tuple[int, list[Sentence]]]:
+def _numbered(chunks: Iterable[list[Sentence]], first: int) -> Iterator[tuple[int, list[Sentence]]]:
     """Each chunk with the number of its first sentence."""
-    first = 1
     for chunk in chunks:
         yield first, chunk
         first += len(chunk)

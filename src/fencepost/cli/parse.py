@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fencepost.cli.parse_input import Item, Reading, Source
     from fencepost.cli.parse_output import Writer
     from fencepost.confidence import Analysis
-    from fencepost.parser import Parser
+    from fencepost.workers import Workers
 
 EXAMPLES: Final = """\
 examples:
@@ -57,6 +57,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--output", metavar="PATH", help="write to this file")
     parser.add_argument("--strict", action="store_true", help="stop at a line that can't be parsed")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core for many sentences)")
     parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
     parser.set_defaults(run=run)
 
@@ -67,6 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.parse_output import WRITERS
     from fencepost.parser import CHUNK, load
     from fencepost.trees.files import find_files
+    from fencepost.workers import Workers
 
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
@@ -74,10 +76,10 @@ def run(arguments: argparse.Namespace) -> int:
     parser = load(arguments.model, device=arguments.device)
     if "tags" in parser.config.lexical:
         raise UsageError(f"the model {arguments.model} reads tags, and text has none", hint="use a model without tags")
-    with _output(arguments.output) as file:
+    with Workers(parser, arguments.workers) as workers, _output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
         try:
-            bad = _parse(parser, batches(items, CHUNK, source.is_waiting), source, writer, file, arguments)
+            bad = _parse(workers, batches(items, CHUNK, source.is_waiting), source, writer, file, arguments)
         finally:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
@@ -110,7 +112,7 @@ def _output(path: str | None) -> AbstractContextManager[TextIO]:
 
 
 def _parse(
-    parser: Parser,
+    workers: Workers,
     batches: Iterator[list[Item]],
     source: Source,
     writer: Writer,
@@ -124,7 +126,7 @@ def _parse(
     hidden = arguments.output is None and sys.stdout.isatty()
     with Progress("parsing", total and total // 1000, unit, hidden=hidden) as bar:
         for batch in batches:
-            analyses = _analyses(parser, [item for item in batch if item.parsable], arguments)
+            analyses = _analyses(workers, [item for item in batch if item.parsable], arguments)
             for item in batch:
                 bad += _report(item.problem, bar, arguments.strict)
                 writer.write(item, next(analyses) if item.parsable else None)
@@ -145,13 +147,13 @@ def _report(problem: str | None, bar: Progress, strict: bool) -> bool:
     return True
 
 
-def _analyses(parser: Parser, items: list[Item], arguments: argparse.Namespace) -> Iterator[Analysis]:
+def _analyses(workers: Workers, items: list[Item], arguments: argparse.Namespace) -> Iterator[Analysis]:
     from fencepost.confidence import without_probabilities
 
     sentences = [item.found.sentence() for item in items]
     if arguments.kbest or arguments.probabilities or arguments.decoding != "best":
-        return parser.iter_analyze(
+        return workers.iter_analyze(
             sentences, arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=arguments.batch_tokens
         )
-    scored = parser.iter_scored(sentences, batch_tokens=arguments.batch_tokens)
+    scored = workers.iter_scored(sentences, batch_tokens=arguments.batch_tokens)
     return (without_probabilities(tree, score) for tree, score in scored)
