@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
+from tests.samples import TREES
 
+from fencepost.backends.folder import WEIGHTS, write_model
 from fencepost.cli.main import main
+from fencepost.config import VectorsConfig
+from fencepost.features.vocabularies import Vocabularies
 from fencepost.parser import load
 
 
@@ -22,3 +27,18 @@ def test_a_folder_without_a_model_is_an_error_that_says_so(tmp_path: Path, capsy
     assert main(["export", str(tmp_path / "nothing"), str(tmp_path / "out")]) == 2
     assert "error: no model at" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_model_without_encoder_layers_is_exported(tmp_path: Path) -> None:
+    model = write_folder(tmp_path / "model", small_config(layers=0))
+    assert main(["export", str(model), str(tmp_path / "out")]) == 0
+    sentences = [["the", "cat", "sleeps"], ["a", "mat"]]
+    assert load(tmp_path / "out").parse(sentences) == load(model).parse(sentences)
+
+
+def test_a_model_that_cant_be_exported_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = replace(small_config(), lexical=("vectors",), vectors=VectorsConfig(path="some.safetensors"))
+    vocabularies = Vocabularies.of(TREES, config)
+    write_model(tmp_path / "model", config, vocabularies, "a card", {WEIGHTS: b""})
+    assert main(["export", str(tmp_path / "model"), str(tmp_path / "out")]) == 2
+    assert "a model that reads vectors can't be exported yet" in capsys.readouterr().err

@@ -28,6 +28,11 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
     folder = ModelFolder.open(model)
     if Path(out).resolve() == folder.path.resolve():
         raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
+    unable = [kind for kind in folder.config.lexical if kind in ("pretrained", "vectors")]
+    if unable:
+        raise UsageError(
+            f"a model that reads {' and '.join(unable)} can't be exported yet", hint="it runs on torch, cpu or cuda"
+        )
     card = (folder.path / CARD).read_text("utf-8") + _section(precision)
     graphs = onnx_graphs(TorchBackend.load(folder).model, folder.config, precision)
     write_model(Path(out), folder.config, folder.vocabularies, card, graphs)

@@ -12,7 +12,7 @@ from fencepost.backends.graphs.builder import FLOAT, INT32, INT64, Graph, Shape
 from fencepost.backends.graphs.linear import Linear, in_fp32
 from fencepost.backends.graphs.recurrence import add_lstm
 from fencepost.features.vocabularies import TOKEN_MARKS
-from fencepost.model.encoder import Encoder, SelfAttentiveEncoder
+from fencepost.model.encoder import Encoder, NoEncoder, SelfAttentiveEncoder
 from fencepost.model.lexical import TagEmbedding, WordEmbedding
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
@@ -84,6 +84,8 @@ def _content(graph: Graph, representations: Sequence[nn.Module], size: int) -> s
 def _encoder(graph: Graph, encoder: Encoder, content: str, plan: AttentionPlan, linear: Linear) -> str:
     if isinstance(encoder, SelfAttentiveEncoder):
         return add_attention_encoder(graph, encoder, content, plan, linear)
+    if isinstance(encoder, NoEncoder):
+        return content
     assert isinstance(encoder, LSTMEncoder)
     steps = graph.node("Transpose", content, perm=(1, 0, 2))
     *_, (states, _) = add_lstm(graph, encoder.lstm, steps, graph.input("lengths", INT32, ["B"]))
