@@ -150,7 +150,8 @@ def test_jackknifed_tags_train_another_model_than_gold_ones(treebank: Path, tmp_
 
 
 def test_a_bad_setting_is_found_before_anything_is_trained(treebank: Path, tmp_path: Path) -> None:
-    assert main(["reproduce", "table1", "--treebank", str(treebank), "--out", str(tmp_path), "--set", "no.such=1"]) == 2
+    for setting in ("no.such=1", "encoder.layers=4"):  # Table 1 names layers 5 to 8
+        assert reproduce(tmp_path, "table1", "--treebank", str(treebank), "--set", setting) == 2
     assert not (tmp_path / "models").exists()
 
 

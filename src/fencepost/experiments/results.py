@@ -41,12 +41,17 @@ class Results:
         self._found[result.key] = result
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(result)) + "\n")
+            file.write("\n" + json.dumps(asdict(result)) + "\n")  # whatever the line before was cut short to
 
 
 def _read(path: Path) -> list[Result]:
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return [Result(**json.loads(line)) for line in lines if line.endswith("}")]  # the last may be cut short
+    results = []
+    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+        try:
+            results.append(Result(**json.loads(line)))
+        except (ValueError, TypeError):
+            continue  # empty, or cut short by a crash: the row is run again
+    return results
 
 
 @dataclass(frozen=True)

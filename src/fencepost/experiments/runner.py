@@ -65,15 +65,15 @@ class Runner:
         self.options = options
         self.treebanks = list(treebanks) if table.languages else list(treebanks[:1])
         self.models = Models(options.out / "models", options.device)
-        self.results = Results(options.out / "results.jsonl")
         self._tagged: dict[str, Data] = {}  # treebanks with predicted tags, by name
         for name, _ in self.treebanks:  # a mistake in the settings shows now, not after hours
             for row in table.rows:
                 if not row.best_of and not self._missing(row):
-                    self.config(row, name, seed=1)
+                    self.plan(row, name)
 
     def run(self) -> list[Outcome]:
         """Every row on every treebank; the table is written anew after each."""
+        self.results = Results(self.options.out / "results.jsonl")  # as the tables run before have left it
         outcomes: list[Outcome] = []
         notes = []
         for name, folder in self.treebanks:
