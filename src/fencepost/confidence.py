@@ -48,11 +48,11 @@ class Analysis:
     trees: tuple[ScoredTree, ...] = ()  # the k best, best first
 
 
-def without_probabilities(tree: Tree, score: float) -> Analysis:
-    """What is known when nobody asked for more than a tree."""
+def without_probabilities(tree: Tree, score: float, trees: tuple[ScoredTree, ...] = ()) -> Analysis:
+    """What is known when nobody asked how sure the model is of each constituent."""
     spans = spans_below_root(tree)
     constituents = tuple(Constituent(label, span.start, span.end) for span in spans for label in span.label)
-    return Analysis(tree, score, constituents)
+    return Analysis(tree, score, constituents, trees)
 
 
 @dataclass(frozen=True)

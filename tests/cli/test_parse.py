@@ -117,6 +117,12 @@ def test_probabilities_and_k_best_trees_are_there_when_asked(parse: Parse, parse
     )
 
 
+def test_k_best_trees_alone_bring_no_probabilities_of_constituents(parse: Parse) -> None:
+    (found,) = objects(parse("--format", "json", "--kbest", "2", "--text", "The cat sat."))
+    assert len(found["kbest"]) == 2
+    assert not any("probability" in part for part in found["constituents"])
+
+
 def test_k_best_trees_in_brackets_end_with_an_empty_line(parse: Parse) -> None:
     groups = parse("--kbest", "2", "--text", TEXT).strip().split("\n\n")
     assert [[Tree.from_string(line).words() for line in group.splitlines()] for group in groups] == [

@@ -151,9 +151,11 @@ def _analyses(workers: Workers, items: list[Item], arguments: argparse.Namespace
     from fencepost.confidence import without_probabilities
 
     sentences = [item.found.sentence() for item in items]
-    if arguments.kbest or arguments.probabilities or arguments.decoding != "best":
-        return workers.iter_analyze(
-            sentences, arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=arguments.batch_tokens
-        )
-    scored = workers.iter_scored(sentences, batch_tokens=arguments.batch_tokens)
-    return (without_probabilities(tree, score) for tree, score in scored)
+    size = arguments.batch_tokens
+    if not (arguments.kbest or arguments.probabilities or arguments.decoding != "best"):
+        scored = workers.iter_scored(sentences, batch_tokens=size)
+        return (without_probabilities(tree, score) for tree, score in scored)
+    analyses = workers.iter_analyze(sentences, arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size)
+    if arguments.probabilities:
+        return analyses
+    return (without_probabilities(found.tree, found.score, found.trees) for found in analyses)
