@@ -16,7 +16,7 @@ import torch
 
 from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend
-from fencepost.config import load_config
+from fencepost.config_files import load_config
 from fencepost.evaluation.score import score
 from fencepost.parser import Parser
 from fencepost.training.run import LOG, train

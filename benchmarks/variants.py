@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from fencepost.config import load_config
+from fencepost.config_files import load_config
 from fencepost.parser import Parser
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fencepost.config import Config, config_from_table
+from fencepost.config import Config
+from fencepost.config_files import config_from_table
 from fencepost.trees.tree import Tree
 
 TREES = tuple(

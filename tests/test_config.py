@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.config import Config, PlanConfig, config_from_table, config_names, config_to_toml, load_config
+from fencepost.config import Config, PlanConfig
+from fencepost.config_files import config_from_table, config_names, config_to_toml, load_config
 from fencepost.errors import ConfigError
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.config import load_config
+from fencepost.config_files import load_config
 
 PAGE = (Path(__file__).parents[1] / "docs" / "paper.md").read_text("utf-8")
 CODE = re.findall(r"`([^`\n]+)`", PAGE)

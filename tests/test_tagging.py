@@ -11,7 +11,8 @@ import torch
 
 import fencepost.tagging
 from fencepost.cli.main import main
-from fencepost.config import Config, config_to_toml
+from fencepost.config import Config
+from fencepost.config_files import config_to_toml
 from fencepost.errors import UsageError
 from fencepost.parser import Parser
 from fencepost.tagging import jackknife, predict_tags, retag, tag_accuracy, tag_unseen, train_tagger

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from fencepost.config import Config, config_to_toml
+from fencepost.config import Config
+from fencepost.config_files import config_to_toml
 from fencepost.digest import digest
 from fencepost.errors import UsageError
 from fencepost.trees.files import read_lines, write_atomically

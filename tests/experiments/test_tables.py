@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.config import load_config
+from fencepost.config_files import load_config
 from fencepost.errors import UsageError
 from fencepost.experiments.tables import ALL_LANGUAGES, MEASURES, Row, Table, load_table, table_names
 

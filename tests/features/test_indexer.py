@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.samples import TREES
 
-from fencepost.config import Config, config_from_table
+from fencepost.config import Config
+from fencepost.config_files import config_from_table
 from fencepost.features import indexer as module
 from fencepost.features.batching import cost, pieces
 from fencepost.features.indexer import LETTERS_KEPT, Indexer

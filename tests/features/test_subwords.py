@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
 
-from fencepost.config import config_from_table
+from fencepost.config_files import config_from_table
 from fencepost.errors import MismatchError
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import Subwords, SubwordSentence

@@ -10,7 +10,8 @@ import torch
 from safetensors.numpy import save_file
 from tests.samples import TREES
 
-from fencepost.config import Config, config_from_table
+from fencepost.config import Config
+from fencepost.config_files import config_from_table
 from fencepost.errors import ConfigError, InputError, ModelError
 from fencepost.features.batch import Batch
 from fencepost.features.vectors import VectorFiles

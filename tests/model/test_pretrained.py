@@ -8,7 +8,8 @@ import torch
 from tests.pretrained_samples import KINDS, pretrained_files
 from torch import Tensor
 
-from fencepost.config import Config, config_from_table
+from fencepost.config import Config
+from fencepost.config_files import config_from_table
 from fencepost.errors import ConfigError, UsageError
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer

@@ -12,7 +12,8 @@ from tests.pretrained_samples import write_encoder
 from tests.samples import TREES, tiny_config
 from torch import Tensor
 
-from fencepost.config import Config, config_from_table
+from fencepost.config import Config
+from fencepost.config_files import config_from_table
 from fencepost.errors import ModelError
 from fencepost.model.pretrained import Pretrained, pretrained_encoders
 from fencepost.parser import load

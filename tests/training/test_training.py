@@ -21,7 +21,8 @@ from tests.grammar import toy_trees
 from tests.samples import TREES, tiny_config
 
 from fencepost.backends.torch import TorchBackend
-from fencepost.config import Config, config_from_table, config_to_toml, load_config
+from fencepost.config import Config
+from fencepost.config_files import config_from_table, config_to_toml, load_config
 from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.score import score

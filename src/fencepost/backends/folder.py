@@ -11,7 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
-from fencepost.config import Config, config_to_toml, load_config
+from fencepost.config import Config
+from fencepost.config_files import config_to_toml, load_config
 from fencepost.errors import ModelError
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies

@@ -10,7 +10,7 @@ from safetensors.torch import save
 from fencepost.backends.export import onnx_graphs
 from fencepost.backends.folder import WEIGHTS, write_model
 from fencepost.backends.torch import vocab_sizes
-from fencepost.config import load_config
+from fencepost.config_files import load_config
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.speed import bench_sentences

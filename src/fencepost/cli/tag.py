@@ -38,7 +38,7 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.config import load_config
+    from fencepost.config_files import load_config
     from fencepost.parser import load
     from fencepost.tagging import jackknife, predict_tags, tag_accuracy
     from fencepost.trees.treebank import Treebank

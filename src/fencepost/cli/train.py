@@ -35,7 +35,7 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.config import load_config
+    from fencepost.config_files import load_config
     from fencepost.trees.treebank import Treebank
 
     config = load_config(arguments.config, arguments.set)

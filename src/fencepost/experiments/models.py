@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fencepost.config import Config, config_to_toml
+from fencepost.config import Config
+from fencepost.config_files import config_to_toml
 from fencepost.digest import digest
 from fencepost.training.run import LOG, train
 from fencepost.training.trainer import CHECKPOINT

@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal
 
-from fencepost.config import Config, PlanConfig, load_config
+from fencepost.config import Config, PlanConfig
+from fencepost.config_files import load_config
 from fencepost.digest import digest
 from fencepost.errors import FencepostError, MissingExtraError
 from fencepost.experiments.data import Data

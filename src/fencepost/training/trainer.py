@@ -16,7 +16,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
-from fencepost.config import Config, config_to_toml
+from fencepost.config import Config
+from fencepost.config_files import config_to_toml
 from fencepost.errors import TrainingError
 from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import load_params
