@@ -27,6 +27,7 @@ from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
     from fencepost.chart.cky import Decoded
+    from fencepost.chart.scores import SpanScores
     from fencepost.confidence import Analysis, Analyst, Decoding
 
 ScoredPair: TypeAlias = tuple[Tree, float]
@@ -121,10 +122,13 @@ class Parser:
         sentence: str | Sentence | Sequence[str],
         k: int = 5,
         *,
-        temperature: float = 1.0,
+        temperature: float | None = None,
         decoding: Decoding = "best",
     ) -> Analysis:
-        """The k best trees of a sentence, and the probability of every constituent of the best."""
+        """The k best trees of a sentence, and the probability of every constituent of the best.
+
+        Without a ``temperature`` it is the model's own: 1, or what ``fencepost calibrate`` has fitted.
+        """
         if isinstance(sentence, str):
             sentence = [token.form for token in tokenize(sentence)]
         return next(self.iter_analyze([sentence], k, temperature=temperature, decoding=decoding))
@@ -134,14 +138,15 @@ class Parser:
         sentences: Iterable[Sentence | Sequence[str]],
         k: int = 5,
         *,
-        temperature: float = 1.0,
+        temperature: float | None = None,
         decoding: Decoding = "best",
         batch_tokens: int | None = None,
     ) -> Iterator[Analysis]:
         """``analyze`` for many sentences."""
         from fencepost.confidence import Analyst
 
-        analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, temperature, decoding)
+        heat = self.config.eval.temperature if temperature is None else temperature
+        analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, heat, decoding)
         for chunk in growing_chunks(self.checked(sentences), CHUNK):
             yield from self._analyze_chunk(chunk, analyst, batch_tokens or self._backend.batch_tokens)
 
@@ -153,6 +158,10 @@ class Parser:
             for row, place in enumerate(places):
                 found[place] = analyst.analyze(scored.spans, row, partial(self._tree, leaves[row]))
         return [found[place] for place in range(len(sentences))]
+
+    def span_scores(self, sentences: Sequence[Sentence | Sequence[str]]) -> SpanScores:
+        """The score of every span and label, of all sentences at once: for analyses of a few."""
+        return self._backend.score(self._indexer.batch(list(self.checked(sentences)))).spans
 
     def checked(self, sentences: Iterable[Sentence | Sequence[str]]) -> Iterator[Sentence]:
         """The sentences as the model reads them; one that can't be parsed is an error that says its number."""

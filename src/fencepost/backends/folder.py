@@ -104,6 +104,14 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
     recover(path)
 
 
+def change_config(path: Path, config: Config) -> None:
+    """Gives a model another configuration; its other files stay as they are."""
+    vocabularies = ModelFolder.open(path).vocabularies
+    made_anew = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
+    files = {name: (path / name).read_bytes() for name in _listed(path) if name not in made_anew}
+    write_model(path, config, vocabularies, (path / CARD).read_text("utf-8"), files)
+
+
 def recover(path: Path) -> None:
     """Finishes putting a model in place; also what a process that died while it did so has left."""
     _, old = _beside(path)

@@ -18,6 +18,7 @@ COMMANDS: Final = (
     "evaluate",
     "score",
     "treebank",
+    "calibrate",
     "export",
     "import-benepar",
     "bench",

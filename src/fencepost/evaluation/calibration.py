@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,17 @@ import numpy.typing as npt
 from fencepost.chart.cky import decode
 from fencepost.chart.inside import marginals
 from fencepost.chart.scores import SpanScores
+from fencepost.features.batching import pieces
 from fencepost.features.vocab import Labels
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Sentence
+
+if TYPE_CHECKING:
+    from fencepost.parser import Parser
 
 Floats = npt.NDArray[np.float64]
+BATCH_TOKENS: Final = 500  # all label scores of a batch are in memory at once
 _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 
@@ -101,3 +107,12 @@ def fit_temperature(
             right = low + _GOLDEN * (high - low)
             at_right = cost(right)
     return math.exp((low + high) / 2)
+
+
+def scores_of(parser: Parser, trees: Sequence[Tree]) -> list[tuple[SpanScores, Sequence[Tree]]]:
+    """All label scores of a treebank's sentences, with their gold trees, in batches."""
+    scored: list[tuple[SpanScores, Sequence[Tree]]] = []
+    for places in pieces([len(tree.leaves()) for tree in trees], BATCH_TOKENS):
+        chosen = [trees[place] for place in places]
+        scored.append((parser.span_scores([Sentence.of(tree) for tree in chosen]), chosen))
+    return scored

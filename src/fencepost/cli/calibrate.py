@@ -1,0 +1,66 @@
+"""``fencepost calibrate``: fits the temperature that makes a model's probabilities what they say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+EXAMPLES = """examples:
+  fencepost calibrate model dev.txt
+  fencepost calibrate model dev.txt --sentences 300 --json
+  fencepost parse --model model --probabilities --format json text.txt
+"""
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "calibrate",
+        help="make a model's probabilities trustworthy",
+        description="Fits one temperature on trees that the model was not trained on, and writes it into the model. "
+        "The error that is printed is measured on the half of the trees that was not used to fit.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", metavar="MODEL", help="a model folder")
+    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees, such as the development set")
+    parser.add_argument("--sentences", type=int, default=1000, metavar="N", help="use at most so many (default 1000)")
+    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.backends.folder import change_config
+    from fencepost.errors import UsageError
+    from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
+    from fencepost.parser import load
+    from fencepost.trees.treebank import Treebank
+
+    parser = load(arguments.model)
+    trees = Treebank.load(*arguments.trees)[: arguments.sentences]
+    if len(trees) < 2:
+        raise UsageError("calibrating takes at least two trees", hint="give a development set")
+    labels, force_root = parser.vocabularies.labels, parser.config.scorer.force_root
+    one, other = scores_of(parser, trees[::2]), scores_of(parser, trees[1::2])
+    halfway = fit_temperature(one, labels, force_root)
+    before = calibration(other, labels, parser.config.eval.temperature, force_root).expected_error()
+    after = calibration(other, labels, halfway, force_root).expected_error()
+    temperature = round(fit_temperature(one + other, labels, force_root), 4)
+    change_config(
+        Path(arguments.model), replace(parser.config, eval=replace(parser.config.eval, temperature=temperature))
+    )
+    figures = {
+        "sentences": len(trees),
+        "temperature": temperature,
+        "expected_calibration_error_before": before,
+        "expected_calibration_error": after,
+    }
+    if arguments.json:
+        print(json.dumps(figures, indent=2))
+    else:
+        print(f"temperature {temperature}: expected calibration error {before:.4f} before, {after:.4f} after")
+    sys.stderr.write(f"the temperature is written into {arguments.model}\n")
+    return 0
