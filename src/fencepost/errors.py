@@ -11,6 +11,9 @@ class FencepostError(Exception):
         self.message = message
         self.hint = hint
 
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
     def __reduce__(self) -> tuple[object, ...]:
         # Worker processes send errors back by pickle, which would drop a keyword-only argument.
         return (_rebuild, (type(self), self.args, self.__dict__))

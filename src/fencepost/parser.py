@@ -226,7 +226,8 @@ class Parser:
         """What was given, checked, with Penn escapes undone: words are real text."""
         if isinstance(given, str):
             raise InputError(
-                f"sentence {number} is a string, not a list of words", hint='parse([["Words", "like", "these"]])'
+                f"sentence {number} is a string, not a list of words",
+                hint='parse([["Words", "like", "these"]]), or parse_text("Words like these.")',
             )
         if not isinstance(given, Sentence):
             given = Sentence(tuple(given))

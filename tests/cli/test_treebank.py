@@ -131,7 +131,7 @@ def test_words_are_real_text_or_escaped(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out == "( é )\n-LRB- é -RRB-\n"
 
 
-@pytest.mark.parametrize("data", [f"{CAT}\n".encode(), gzip.compress(f"{CAT}\n".encode())])
+@pytest.mark.parametrize("data", [f"{CAT}\n".encode(), gzip.compress(f"{CAT}\n".encode())], ids=["plain", "gzip"])
 def test_a_dash_is_standard_input(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], data: bytes
 ) -> None:

@@ -128,7 +128,7 @@ def test_a_text_with_what_no_file_can_hold_is_refused(word: str) -> None:
 
 
 def test_an_error_after_empty_lines_names_the_line_of_the_text() -> None:
-    with pytest.raises(ExtraTextError, match=r"^a\.txt:3: text outside brackets: cat$"):
+    with pytest.raises(ExtraTextError, match=r"^a\.txt:3: text outside brackets: cat\n"):
         parse_trees("\n\ncat\n", "a.txt")
 
 

@@ -40,7 +40,7 @@ def test_gzip_is_recognised_by_content_not_by_name(tmp_path: Path) -> None:
     assert texts(tmp_path / "b.gz") == ["(A b)\n"]
 
 
-@pytest.mark.parametrize("data", [b"(A b)\n", gzip.compress(b"(A b)\n")])
+@pytest.mark.parametrize("data", [b"(A b)\n", gzip.compress(b"(A b)\n")], ids=["plain", "gzip"])
 def test_standard_input_is_read_and_left_open(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     assert texts(Path("-")) == ["(A b)\n"]

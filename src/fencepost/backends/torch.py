@@ -18,7 +18,7 @@ from fencepost.backends.folder import WEIGHTS, ModelFolder
 from fencepost.chart import cky
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.config import Config
-from fencepost.errors import UsageError
+from fencepost.errors import ModelError, UsageError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
@@ -90,6 +90,8 @@ class TorchBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
+        if not (folder.path / WEIGHTS).is_file():
+            raise ModelError(f"{folder.path}: no {WEIGHTS}", hint="give the trained model, not its export")
         with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))
         model.load_state_dict(load_file(folder.path / WEIGHTS))

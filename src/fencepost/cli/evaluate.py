@@ -33,7 +33,9 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--tags", choices=("gold", "predicted"), default="gold", help="tags of the predicted trees")
     parser.add_argument("--by", default="", metavar="WHAT", help="break down by label, length or both: label,length")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
-    parser.add_argument("--output", metavar="FILE", help="also write the predicted trees")
+    parser.add_argument(
+        "--output", metavar="FILE", help="also write the predicted trees (with gold tags, unless --tags predicted)"
+    )
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core for many sentences)")
     parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")

@@ -56,6 +56,9 @@ def train(
         if our_team.leads:
             _introduce(trainer, dev_trees, resumed=checkpoint)
         _run(trainer, out)
+        if our_team.leads and trainer.best_check is not None:
+            best = trainer.best_check
+            _say(f"best development F1 {best.f1:.2f}, at epoch {best.epoch:.2f}; ended after {trainer.seconds:.0f} s")
         our_team.wait()  # for the leader's files
     return load(out, device=str(place))
 
