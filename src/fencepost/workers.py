@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -114,13 +113,13 @@ class _Pool:
 
     def __init__(self, parser: Parser, workers: int) -> None:
         # Threads of torch or ONNX Runtime don't survive a fork.
-        context, model = get_context("spawn"), pickle.dumps(parser)
+        context, recipe = get_context("spawn"), parser.__reduce__()
         self._most = AHEAD * workers
         self._free: list[Connection] = []
         self._processes: list[BaseProcess] = []
         for _ in range(workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, model), daemon=True)
+            process = context.Process(target=_work, args=(theirs, *recipe), daemon=True)
             process.start()
             theirs.close()
             self._free.append(ours)
@@ -179,11 +178,11 @@ def _numbered(chunks: Iterable[list[Sentence]], first: int) -> Iterator[tuple[in
 # In the other processes
 
 
-def _work(connection: Connection, model: bytes) -> None:
+def _work(connection: Connection, load: Callable[..., Parser], source: tuple[object, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process, and the first one ends the others
     with suppress(EOFError, ConnectionError):  # nobody is there any more
         try:
-            parser: Parser = pickle.loads(model)
+            parser: Parser = load(*source)
         except FencepostError as error:
             connection.send(error)
             return
