@@ -42,3 +42,11 @@ def test_a_model_that_cant_be_exported_says_why(tmp_path: Path, capsys: pytest.C
     write_model(tmp_path / "model", config, vocabularies, "a card", {WEIGHTS: b""})
     assert main(["export", str(tmp_path / "model"), str(tmp_path / "out")]) == 2
     assert "a model that reads vectors can't be exported yet" in capsys.readouterr().err
+
+
+def test_an_export_never_takes_the_place_of_another_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = write_folder(tmp_path / "model", small_config())
+    other = write_folder(tmp_path / "other", small_config())
+    assert main(["export", str(model), str(other)]) == 2
+    assert f"error: {other} is there already" in capsys.readouterr().err
+    assert (other / WEIGHTS).exists()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from fencepost.backends.folder import CARD, LETTERS, ONNX, SPANS, ModelFolder, write_model
+from fencepost.backends.folder import CARD, LETTERS, ONNX, SPANS, ModelFolder, require_new, write_model
 from fencepost.backends.graphs.letters import letters_graph
 from fencepost.backends.graphs.linear import in_fp32, in_int8
 from fencepost.backends.graphs.parser import model_graph, reads_letters, spans_graph
@@ -28,6 +28,7 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
     folder = ModelFolder.open(model)
     if Path(out).resolve() == folder.path.resolve():
         raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
+    require_new(Path(out))
     unable = [kind for kind in folder.config.lexical if kind in ("pretrained", "vectors")]
     if unable:
         raise UsageError(

@@ -13,7 +13,7 @@ from typing import Final
 
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml, load_config
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, UsageError
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 
@@ -102,6 +102,12 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
         os.replace(path, old)
     os.replace(new, path)
     recover(path)
+
+
+def require_new(path: Path) -> None:
+    """Refuses to write where something is already: it may be somebody's only model."""
+    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+        raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
 
 
 def change_config(path: Path, config: Config) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
+from fencepost.backends.folder import require_new
 from fencepost.backends.torch import vocab_sizes
 from fencepost.config import CharLSTMConfig, Config, EncoderConfig, EvalConfig, PretrainedConfig, ScorerConfig
 from fencepost.errors import ModelError
@@ -62,6 +63,7 @@ class Checkpoint:
 def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> None:
     """Reads a benepar model (a file, an exported folder, or one in a zip file) and writes a model folder."""
     path = Path(path)
+    require_new(Path(out))
     try:
         checkpoint = read_checkpoint(path)
         config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
