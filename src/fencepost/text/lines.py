@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from fencepost.errors import EncodingError, InputError
+from fencepost.errors import EncodingError
 from fencepost.trees.files import BYTE_ORDER_MARK, UTF16_MARKS, open_binary
 
 _LONGEST_LINE: Final = 2**24  # bytes
@@ -25,14 +22,8 @@ class TextLine(NamedTuple):
 
 
 def read_text_lines(path: str | Path) -> Iterator[TextLine]:
-    source = str(path)
-    try:
-        with ExitStack() as stack:
-            yield from _lines(open_binary(path, stack), source)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise EncodingError(f"damaged gzip file: {error}", source=source) from error
-    except OSError as error:
-        raise InputError(error.strerror or str(error), source=source) from error
+    with open_binary(path) as file:
+        yield from _lines(file, str(path))
 
 
 def _lines(file: BinaryIO, source: str) -> Iterator[TextLine]:

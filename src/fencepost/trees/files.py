@@ -70,18 +70,23 @@ def _matches(pattern: str) -> list[Path]:
 
 def read_lines(path: str | Path) -> Iterator[SourceLine]:
     """The lines of a UTF-8 file, decoded, numbered from 1, with their line ends."""
-    source = str(path)
+    with open_binary(path) as file:
+        yield from _decode(file, str(path))
+
+
+@contextmanager
+def open_binary(path: str | Path) -> Iterator[BinaryIO]:
+    """A file or standard input, unpacked if gzipped; what can't be read is an error that names it."""
     try:
         with ExitStack() as stack:
-            yield from _decode(open_binary(path, stack), source)
+            yield _unpacked(path, stack)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise EncodingError(f"damaged gzip file: {error}", source=source) from error
+        raise EncodingError(f"damaged gzip file: {error}", source=str(path)) from error
     except OSError as error:
-        raise InputError(error.strerror or str(error), source=source) from error
+        raise InputError(error.strerror or str(error), source=str(path)) from error
 
 
-def open_binary(path: str | Path, stack: ExitStack) -> BinaryIO:
-    """A file or standard input, unpacked if gzipped; ``stack`` closes it."""
+def _unpacked(path: str | Path, stack: ExitStack) -> BinaryIO:
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             raise InputError("standard input is closed", source=STANDARD_INPUT)
