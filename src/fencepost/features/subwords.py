@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from fencepost.errors import MissingExtraError
 from fencepost.features.batch import Ints
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
+from fencepost.features.wordpiece import Encoded, WordPiece
 from fencepost.trees.treebank import Sentence
 
 # These number positions from the number of the padding token on.
@@ -30,29 +31,34 @@ class SubwordSentence:
     rows_of_token: Ints  # [n + 2] how many of them each token has
 
 
+class Tokenizer(Protocol):
+    """Cuts text into sub-tokens; ``prefix`` and ``suffix`` are the special ones that stand around a sentence."""
+
+    prefix: list[int]
+    suffix: list[int]
+
+    def encode(self, text: str) -> Encoded: ...
+
+
 class Subwords:
     """Reads sentences as a tokenizer does. A sentence too long for the encoder is cut into windows that overlap."""
 
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
-        try:
-            from tokenizers import Tokenizer
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("tokenizers", "pretrained", "reading words as sub-tokens") from error
-        self._tokenizer: Any = Tokenizer.from_str(files.tokenizer)
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer: Tokenizer = WordPiece.of(files.tokenizer) or LibraryTokenizer(files.tokenizer)
         self._language, self._words = config.language, config.pretrained.words
         encoder = json.loads(files.encoder)
-        self._prefix, self._suffix = _special_tokens(self._tokenizer, encoder)
+        self._prefix, self._suffix = self._tokenizer.prefix, self._tokenizer.suffix
+        if encoder.get("is_encoder_decoder"):
+            self._prefix = [encoder["decoder_start_token_id"]]  # a decoder reads its own start token first
         special = len(self._prefix) + len(self._suffix)
         self._room = max(1, min(config.pretrained.window, _positions(encoder)) - special)
         self._overlap = min(config.pretrained.overlap, self._room - 1)
 
     def read(self, sentence: Sentence) -> SubwordSentence:
         text, words = _text(sentence, self._language)
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        ids, lengths, row_of_subtoken = self._windows(np.array(encoding.ids, np.int64))
-        chosen = [[0], *self._choose(words, encoding.offsets, row_of_subtoken), [len(ids) - 1]]
+        encoded = self._tokenizer.encode(text)
+        ids, lengths, row_of_subtoken = self._windows(np.array(encoded.ids, np.int64))
+        chosen = [[0], *self._choose(words, encoded, row_of_subtoken), [len(ids) - 1]]
         counts = np.array([len(rows) for rows in chosen], np.int64)
         return SubwordSentence(ids, lengths, np.array([row for rows in chosen for row in rows], np.int64), counts)
 
@@ -68,16 +74,13 @@ class Subwords:
         first_row = np.cumsum(lengths) - lengths + len(self._prefix)
         return np.concatenate(ids).astype(np.int64), lengths, first_row[window_of] + place - window_of * step
 
-    def _choose(
-        self, words: Sequence[tuple[int, int]], offsets: Sequence[tuple[int, int]], row_of_subtoken: Ints
-    ) -> list[list[int]]:
+    def _choose(self, words: Sequence[tuple[int, int]], encoded: Encoded, row_of_subtoken: Ints) -> list[list[int]]:
         """The rows of each word: its first or last sub-token, or all. Words may share one, and a word that the
 
         tokenizer drops has the one before it.
         """
-        starts, ends = np.array(offsets, np.int64).reshape(-1, 2).T
-        firsts = np.searchsorted(ends, [start for start, _ in words], side="right")
-        lasts = np.searchsorted(starts, [end for _, end in words], side="left") - 1
+        firsts = np.searchsorted(encoded.ends, [start for start, _ in words], side="right")
+        lasts = np.searchsorted(encoded.starts, [end for _, end in words], side="left") - 1
         rows = [0, *row_of_subtoken.tolist()]  # the start stands before the first sub-token
         chosen = []
         for first, last in zip(np.minimum(firsts, lasts).tolist(), lasts.tolist(), strict=True):
@@ -103,14 +106,27 @@ def _text(sentence: Sentence, language: str) -> tuple[str, list[tuple[int, int]]
     return text, places
 
 
-def _special_tokens(tokenizer: Any, encoder: dict[str, Any]) -> tuple[list[int], list[int]]:
-    """What stands before and after a sentence; a decoder reads its own start token first."""
-    encoding = tokenizer.encode("a", add_special_tokens=True)
-    mask = encoding.special_tokens_mask
-    first = mask.index(0) if 0 in mask else len(mask)
-    last = len(mask) - mask[::-1].index(0) if 0 in mask else len(mask)
-    prefix = [encoder["decoder_start_token_id"]] if encoder.get("is_encoder_decoder") else encoding.ids[:first]
-    return prefix, encoding.ids[last:]
+class LibraryTokenizer:
+    """Any tokenizer of the `tokenizers` library."""
+
+    def __init__(self, text: str) -> None:
+        try:
+            from tokenizers import Tokenizer
+        except ModuleNotFoundError as error:
+            raise MissingExtraError("tokenizers", "pretrained", "reading words as sub-tokens") from error
+        self._tokenizer: Any = Tokenizer.from_str(text)
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        sample = self._tokenizer.encode("a", add_special_tokens=True)
+        mask = sample.special_tokens_mask
+        first = mask.index(0) if 0 in mask else len(mask)
+        last = len(mask) - mask[::-1].index(0) if 0 in mask else len(mask)
+        self.prefix: list[int] = sample.ids[:first]
+        self.suffix: list[int] = sample.ids[last:]
+
+    def encode(self, text: str) -> Encoded:
+        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        return Encoded(encoding.ids, [start for start, _ in encoding.offsets], [end for _, end in encoding.offsets])
 
 
 def _positions(encoder: dict[str, Any]) -> int:

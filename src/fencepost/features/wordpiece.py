@@ -1,0 +1,242 @@
+"""BERT's tokenizer without the `tokenizers` library: the same sub-tokens, at the same places, for any text.
+
+A text is cut at added tokens such as [SEP], then at blanks. What is left is normalised letter by letter, cut at
+punctuation, and each word spelled with the longest pieces that the vocabulary has, from left to right.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, Final, NamedTuple
+
+from fencepost.features.old_unicode import IDEOGRAPHS, category, combining, decomposed, lowered
+
+CHUNKS_KEPT: Final = 50_000  # stretches between blanks that are remembered
+LONGEST_KEPT: Final = 100  # letters of such a stretch
+_BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_ALL_BLANKS: Final = _BLANKS + "\x0b\x0c\x85"
+_PUNCTUATION: Final = r"!-/:-@\[-`{-~"
+_CHUNK: Final = re.compile(f"[^{_BLANKS}]+")
+_ALL_BLANK: Final = re.compile(f"[{_ALL_BLANKS}]")
+_WORD: Final = re.compile(f"[{_PUNCTUATION}]|[^{_PUNCTUATION} ]+")
+
+
+Place = tuple[int, int, int]  # a sub-token, its start and its end
+
+
+class Encoded(NamedTuple):
+    """Sub-tokens, and where each starts and ends in the text."""
+
+    ids: list[int]
+    starts: list[int]
+    ends: list[int]
+
+
+class WordPiece:
+    """Reads text as the tokenizer does that a tokenizer.json describes. Safe to call from threads."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        read = json.loads(text)
+        model, normalizer = read["model"], read["normalizer"]
+        self._vocabulary: dict[str, int] = model["vocab"]
+        self._unknown = self._vocabulary[model["unk_token"]]
+        self._inside: str = model["continuing_subword_prefix"]
+        self._longest_word: int = model["max_input_chars_per_word"]
+        self._longest_piece = max(map(len, self._vocabulary))
+        self._clean, self._cjk = normalizer["clean_text"], normalizer["handle_chinese_chars"]
+        self._lower: bool = normalizer["lowercase"]
+        accents = normalizer["strip_accents"]
+        self._strip: bool = self._lower if accents is None else accents
+        added = read["added_tokens"]
+        self._added = _AddedTokens([(token["content"], token) for token in added if not token["normalized"]])
+        normalized = [(self._normalized(token["content"])[0], token) for token in added if token["normalized"]]
+        self._added_to_normalized = _AddedTokens(normalized)
+        self.prefix, self.suffix = _special_tokens(read["post_processor"])
+        self._remembered = lru_cache(CHUNKS_KEPT)(self._read_chunk)
+
+    @classmethod
+    def of(cls, text: str) -> WordPiece | None:
+        """``None`` where the file describes a tokenizer of another kind."""
+        return cls(text) if _is_bert(json.loads(text)) else None
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (WordPiece, (self._text,))
+
+    def encode(self, text: str) -> Encoded:
+        """Without the special tokens that stand before and after."""
+        encoded = Encoded([], [], [])
+        done = 0
+        for number, start, end in self._added.find(text):
+            self._read(text, done, start, encoded)
+            _append(encoded, start, [number], [0], [end - start])
+            done = end
+        self._read(text, done, len(text), encoded)
+        return encoded
+
+    def _read(self, text: str, start: int, end: int, encoded: Encoded) -> None:
+        for match in _CHUNK.finditer(text, start, end):
+            chunk = match[0]
+            read = self._remembered(chunk) if len(chunk) <= LONGEST_KEPT else self._read_chunk(chunk)
+            _append(encoded, match.start(), *read)
+
+    def _read_chunk(self, chunk: str) -> Encoded:
+        encoded = Encoded([], [], [])
+        text, places = self._normalized(chunk)
+        for number, start, end in self._pieces(text):
+            encoded.ids.append(number)
+            encoded.starts.append(places[start])
+            encoded.ends.append(places[end - 1] + 1)
+        return encoded
+
+    def _pieces(self, text: str) -> Iterator[Place]:
+        """Of a text that is normalised."""
+        shape = text if _is_plain(text) else "".join(map(_shape, text))
+        done = 0
+        for added in self._added_to_normalized.find(text):
+            yield from self._words(text, shape, done, added[1])
+            yield added
+            done = added[2]
+        yield from self._words(text, shape, done, len(text))
+
+    def _words(self, text: str, shape: str, start: int, end: int) -> Iterator[Place]:
+        for word in _WORD.finditer(shape, start, end):
+            yield from self._spell(text, word.start(), word.end())
+
+    def _spell(self, text: str, first: int, last: int) -> list[Place]:
+        """The pieces of a word of the text."""
+        pieces: list[Place] = []
+        start, prefix = first, ""
+        while start < last <= first + self._longest_word:
+            for end in range(min(last, start + self._longest_piece), start, -1):
+                number = self._vocabulary.get(prefix + text[start:end])
+                if number is not None:
+                    pieces.append((number, start, end))
+                    start, prefix = end, self._inside
+                    break
+            else:
+                break
+        return pieces if start == last else [(self._unknown, first, last)]
+
+    def _normalized(self, chunk: str) -> tuple[str, Sequence[int]]:
+        """The text that is cut into words, and the place in ``chunk`` that each of its letters comes from."""
+        if _is_plain(chunk):
+            return chunk.lower() if self._lower else chunk, range(len(chunk))
+        letters = list(enumerate(chunk))
+        if self._clean:
+            letters = [(place, _cleaned(letter)) for place, letter in letters if not _is_dropped(letter)]
+        if self._cjk:
+            letters = [(place, part) for place, letter in letters for part in _apart(letter)]
+        if self._strip:
+            letters = [(place, letter) for place, letter in _decomposed(letters) if category(letter) != "Mn"]
+        if self._lower:
+            letters = [(place, part) for place, letter in letters for part in lowered(letter)]
+        return "".join(letter for _, letter in letters), [place for place, _ in letters]
+
+
+def _is_plain(text: str) -> bool:
+    """Nothing but letters, digits and punctuation of ASCII: only capitals change."""
+    return text.isascii() and text.isprintable()
+
+
+def _append(encoded: Encoded, shift: int, ids: list[int], starts: list[int], ends: list[int]) -> None:
+    encoded.ids.extend(ids)
+    encoded.starts.extend([shift + start for start in starts])
+    encoded.ends.extend([shift + end for end in ends])
+
+
+def _is_dropped(letter: str) -> bool:
+    return letter not in "\t\n\r" and (letter == "\ufffd" or category(letter) in ("Cc", "Cf", "Co", "Cs"))
+
+
+def _cleaned(letter: str) -> str:
+    return " " if _ALL_BLANK.match(letter) else letter
+
+
+def _apart(letter: str) -> str:
+    return f" {letter} " if letter in IDEOGRAPHS else letter
+
+
+def _decomposed(letters: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """NFD. Marks change places, but the places in the text that they are said to come from do not."""
+    parts = [(part, more == 0) for _, letter in letters for more, part in enumerate(decomposed(letter))]
+    runs = groupby(parts, key=lambda part: combining(part[0]) > 0)
+    # Letters that are no marks have 0, and stay where they are.
+    ordered = [part for _, run in runs for part in sorted(run, key=lambda part: combining(part[0]))]
+    sources = iter(letters)
+    place = 0
+    for part, is_first in ordered:
+        if is_first:
+            place, _ = next(sources)
+        yield place, part
+
+
+@lru_cache(4096)
+def _shape(letter: str) -> str:
+    """A letter, blank or mark of ASCII in the place of any other."""
+    if _is_plain(letter):
+        return letter
+    if _ALL_BLANK.match(letter):
+        return " "
+    return "." if category(letter).startswith("P") else "a"
+
+
+class _AddedTokens:
+    """Finds tokens that no word is part of: the leftmost, and the longest of several there."""
+
+    def __init__(self, tokens: list[tuple[str, dict[str, Any]]]) -> None:
+        longest_first = sorted(tokens, key=lambda token: -len(token[0]))
+        self._ids: list[int] = [token["id"] for _, token in longest_first]
+        self._pattern = re.compile("|".join(_pattern(content, token) for content, token in longest_first))
+
+    def find(self, text: str) -> Iterator[Place]:
+        for match in self._pattern.finditer(text) if self._ids else ():
+            assert match.lastindex is not None
+            yield self._ids[match.lastindex - 1], match.start(), match.end()
+
+
+def _pattern(content: str, token: dict[str, Any]) -> str:
+    blanks = f"[{_ALL_BLANKS}]*"
+    before, after = (blanks if token[side] else "" for side in ("lstrip", "rstrip"))
+    return f"{before}({re.escape(content)}){after}"
+
+
+def _special_tokens(processor: dict[str, Any] | None) -> tuple[list[int], list[int]]:
+    """What stands before and after a sentence."""
+    if processor is None:
+        return [], []
+    if processor["type"] != "TemplateProcessing":
+        return [processor["cls"][1]], [processor["sep"][1]]
+    before: list[int] = []
+    after: list[int] = []
+    side = before
+    for item in processor["single"]:
+        if "Sequence" in item:
+            side = after
+        else:
+            side += processor["special_tokens"][item["SpecialToken"]["id"]]["ids"]
+    return before, after
+
+
+def _is_bert(read: dict[str, Any]) -> bool:
+    kinds = {
+        name: (read[name] or {}).get("type") for name in ("model", "normalizer", "pre_tokenizer", "post_processor")
+    }
+    return (
+        (kinds["model"], kinds["normalizer"], kinds["pre_tokenizer"])
+        == ("WordPiece", "BertNormalizer", "BertPreTokenizer")
+        and kinds["post_processor"] in (None, "TemplateProcessing", "BertProcessing", "RobertaProcessing")
+        and read["model"]["unk_token"] in read["model"]["vocab"]
+        and all(map(_is_simple, read["added_tokens"]))
+    )
+
+
+def _is_simple(added: dict[str, Any]) -> bool:
+    """Lies between two blanks, whatever stands beside it."""
+    strips = added["lstrip"] or added["rstrip"]
+    whole = _CHUNK.fullmatch(added["content"]) and not added["single_word"]
+    return bool(whole) and (not added["normalized"] or (_is_plain(added["content"]) and not strips))
