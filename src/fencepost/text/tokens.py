@@ -72,6 +72,11 @@ def tokenize(sentence: str) -> list[Token]:
     return list(_with_forms(sentence, shade, places))
 
 
+def penn_forms(sentence: str, places: list[tuple[int, int]]) -> list[str]:
+    """What the parser reads for the tokens of somebody else, at these places of a sentence."""
+    return [token.form for token in _with_forms(sentence, shadow(sentence), places)]
+
+
 def is_abbreviation(word: str) -> bool:
     """Whether a word, given without its period, is written with one even at the end of a sentence."""
     return word.lower() in NEVER_LAST | OTHERS or bool(ACRONYM.fullmatch(word))

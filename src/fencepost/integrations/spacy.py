@@ -1,0 +1,221 @@
+"""A spaCy component: ``nlp.add_pipe("fencepost")``, then ``sentence._.parse_string``. The names are benepar's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final, NamedTuple
+from weakref import finalize
+
+from fencepost.backends.folder import CHECKSUMS, DEFAULT_MODEL, ModelFolder
+from fencepost.confidence import Analysis, without_probabilities
+from fencepost.errors import InputError, MissingExtraError
+from fencepost.parser import Parser, load
+from fencepost.text.sentences import read_sentences
+from fencepost.text.tokens import penn_forms
+from fencepost.trees.tree import escape
+from fencepost.trees.treebank import Sentence
+
+try:
+    import srsly
+    from spacy.language import Language
+    from spacy.tokens import Doc, Span
+except ImportError as error:
+    raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
+
+from fencepost.integrations.spacy_spans import Constituents, NonConstituentError, is_word, register, word_of
+
+__all__ = ["FencepostComponent", "NonConstituentError", "create_component"]
+MOST_WORDS: Final = 3000  # in a sentence: the time for it grows with the cube of its length
+BENEPAR_ENGLISH: Final = "benepar_en"  # how the names of benepar's English models begin
+DEFAULTS: Final = {
+    "model": DEFAULT_MODEL,
+    "device": "cpu",
+    "disable_tagger": False,
+    "probabilities": False,
+    "subbatch_max_tokens": None,
+}
+register()
+
+
+@Language.factory("fencepost", assigns=["token.tag"], default_config=DEFAULTS)
+def create_component(
+    nlp: Language,
+    name: str,
+    model: str,
+    device: str,
+    disable_tagger: bool,
+    probabilities: bool,
+    subbatch_max_tokens: int | None,
+) -> FencepostComponent:
+    return FencepostComponent(name, model, device, disable_tagger, probabilities, subbatch_max_tokens)
+
+
+class Task(NamedTuple):
+    """A sentence of a document, where its tree goes, and the places of its words: of its tokens but for blanks."""
+
+    doc: Doc
+    parse: Constituents
+    words: list[int]
+    sentence: Sentence
+
+
+class FencepostComponent:
+    """Parses the sentences of documents. The model is loaded when the first one comes, in each process by itself."""
+
+    def __init__(
+        self,
+        name: str = "fencepost",
+        model: str = DEFAULT_MODEL,
+        device: str = "cpu",
+        disable_tagger: bool = False,
+        probabilities: bool = False,
+        subbatch_max_tokens: int | None = None,
+    ) -> None:
+        self.name = name
+        self.model = model
+        self.device = device
+        self.disable_tagger = disable_tagger
+        self.probabilities = probabilities
+        self.subbatch_max_tokens = subbatch_max_tokens
+        self._loaded: tuple[int, Parser] | None = None  # with the process that it was loaded in
+        self._scratch = False  # whether the model came as bytes and is in a folder that will go
+
+    @property
+    def parser(self) -> Parser:
+        if self._loaded is None or self._loaded[0] != os.getpid():
+            # The threads that a loaded model may have don't follow it into a forked process.
+            if self._loaded is not None and (torch := sys.modules.get("torch")):
+                torch.set_num_threads(1)
+            self._loaded = os.getpid(), load(_our_model(self.model), device=self.device)
+        return self._loaded[1]
+
+    def __call__(self, doc: Doc) -> Doc:
+        self._parse([doc])
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 1000) -> Iterator[Doc]:
+        """Documents in their order; the sentences of ``batch_size`` of them are parsed together."""
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            self._parse(batch)
+            yield from batch
+
+    def _parse(self, docs: list[Doc]) -> None:
+        parses = [Constituents(len(doc)) for doc in docs]
+        tasks = [task for doc, parse in zip(docs, parses, strict=True) for task in self._tasks(doc, parse)]
+        analyses = self._analyses([task.sentence for task in tasks if len(task.words) <= MOST_WORDS])
+        for task in tasks:
+            if len(task.words) > MOST_WORDS:
+                task.parse.add(task.words, ())
+                warnings.warn(f"a sentence of {len(task.words):,} words is left flat", stacklevel=2)
+                continue
+            analysis = next(analyses)
+            task.parse.add(task.words, analysis.constituents)
+            self._tag(task, analysis)
+        for doc, parse in zip(docs, parses, strict=True):
+            parse.save(doc)
+
+    def _tasks(self, doc: Doc, parse: Constituents) -> Iterator[Task]:
+        if not doc.has_annotation("SENT_START"):
+            split_sentences(doc)
+        for span in doc.sents:
+            words = [token.i for token in span if is_word(token)]
+            if words:
+                yield Task(doc, parse, words, self._sentence(span, words))
+
+    def _sentence(self, span: Span, words: list[int]) -> Sentence:
+        tokens = [span.doc[place] for place in words]
+        places = [(token.idx - span.start_char, token.idx + len(token) - span.start_char) for token in tokens]
+        forms = tuple(word_of(form) for form in penn_forms(span.text, places))
+        spaces = tuple(following.idx > token.idx + len(token) for token, following in pairwise(tokens))
+        tags = None
+        if "tags" in self.parser.config.lexical:
+            tags = tuple(escape(token.tag_) for token in tokens)
+            if not all(tags):
+                raise InputError(
+                    f"the model {self.model} reads tags, and this document has none",
+                    hint="put a tagger before fencepost, or use a model without tags",
+                )
+        return Sentence(forms, tags, spaces=(*spaces, bool(tokens[-1].whitespace_)))
+
+    def _analyses(self, sentences: list[Sentence]) -> Iterator[Analysis]:
+        if self.probabilities:
+            return self.parser.iter_analyze(sentences, k=0, batch_tokens=self.subbatch_max_tokens)
+        trees = self.parser.parse(sentences, batch_tokens=self.subbatch_max_tokens)
+        return (without_probabilities(tree, score=0.0) for tree in trees)
+
+    def _tag(self, task: Task, analysis: Analysis) -> None:
+        if self.disable_tagger or not self.parser.config.scorer.predict_tags or task.sentence.tags:
+            return
+        for place, tag in zip(task.words, analysis.tree.tags(), strict=True):
+            task.doc[place].tag_ = tag
+
+    # A stored pipeline has its model inside, so that it can be moved.
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        Path(path).mkdir(parents=True, exist_ok=True)
+        for name, content in self._files().items():
+            (Path(path) / name).write_bytes(content)
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> FencepostComponent:
+        self.model, self._loaded, self._scratch = str(Path(path).absolute()), None, False
+        return self
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        content: bytes = srsly.msgpack_dumps(self._files())
+        return content
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> FencepostComponent:
+        folder = Path(mkdtemp(prefix="fencepost-"))
+        finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        for name, content in srsly.msgpack_loads(bytes_data).items():
+            (folder / name).write_bytes(content)
+        self.from_disk(folder)
+        self._scratch = True
+        return self
+
+    def _files(self) -> dict[str, bytes]:
+        """The files of the model, and no others that training left beside them."""
+        folder = ModelFolder.open(_our_model(self.model)).path
+        names = [line.partition("  ")[2] for line in (folder / CHECKSUMS).read_text("utf-8").splitlines()]
+        return {name: (folder / name).read_bytes() for name in (CHECKSUMS, *names)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the model, which is loaded again from its folder; but with the files of one that came as bytes."""
+        content = self.to_bytes() if self._scratch else None
+        return {**vars(self), "_loaded": None, "content": content}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        content = state.pop("content")
+        vars(self).update(state)
+        if content is not None:
+            self.from_bytes(content)
+
+
+def _our_model(name: str) -> str:
+    if not name.startswith(BENEPAR_ENGLISH) or Path(name).exists():
+        return name
+    warnings.warn(
+        f"{name} is a model of benepar; the trees are those of fencepost's {DEFAULT_MODEL} "
+        "(`fencepost import-benepar` turns benepar's models into ours)",
+        stacklevel=2,
+    )
+    return DEFAULT_MODEL
+
+
+def split_sentences(doc: Doc) -> None:
+    """Says where sentences begin, by our own rules, in a document for which nobody did."""
+    borders = [span.start for span, _ in read_sentences(doc.text)][1:]
+    behind = 0
+    for token in doc:
+        passed = bisect_right(borders, token.idx)
+        token.is_sent_start = token.i == 0 or passed > behind
+        behind = passed
