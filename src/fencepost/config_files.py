@@ -102,10 +102,21 @@ def _build(kind: type[Any], table: Mapping[str, Any], source: str, prefix: str) 
     hints = get_type_hints(kind)
     unknown = [key for key in table if key not in hints]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], hints, n=1, cutoff=0.5)
-        hint = f"did you mean {prefix}{near[0]}?" if near else f"known keys: {', '.join(hints)}"
+        known = _full_names(hints, prefix)
+        near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.5)
+        hint = f"did you mean {known[near[0]]}?" if near else f"known keys: {', '.join(hints)}"
         raise ConfigError(f"{source}: unknown key {prefix}{unknown[0]}", hint=hint)
     return kind(**{key: _convert(hints[key], value, source, prefix + key) for key, value in table.items()})
+
+
+def _full_names(hints: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    """Keys with the sections they are in; outside of sections also the keys of all sections, which people leave out."""
+    names = {name: prefix + name for name in hints}
+    for section, kind in hints.items():
+        if not prefix and dataclasses.is_dataclass(kind):
+            for item in dataclasses.fields(kind):
+                names.setdefault(item.name, f"{section}.{item.name}")
+    return names
 
 
 def _convert(hint: Any, value: Any, source: str, key: str) -> Any:

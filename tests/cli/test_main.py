@@ -64,6 +64,24 @@ def test_a_command_line_without_sense_exits_with_2_and_a_hint(
     assert "\nhint: fencepost" in message
 
 
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        ("prase book.txt", "parse"),
+        ("treebank stat train.txt", "stats"),
+        ("parse --format jsonl", "json"),
+        ("train small --train a --dev a --out b --set trian.batch_size=3", "train"),
+        ("train small --train a --dev a --out b --set train.batchsize=3", "train.batch_size"),
+        ("train small --train a --dev a --out b --set batch_size=3", "train.batch_size"),
+    ],
+)
+def test_what_is_written_wrongly_is_answered_by_the_nearest_that_is_known(
+    arguments: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program.main(arguments.split()) == 2
+    assert capsys.readouterr().err.endswith(f"\nhint: did you mean {meant}?\n")
+
+
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         program.main(["--version"])

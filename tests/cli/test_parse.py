@@ -290,3 +290,15 @@ def test_trees_appear_while_the_input_is_open_and_an_interruption_keeps_them(mod
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
         assert process.stderr.read() == b"interrupted\n"
+
+
+def test_trees_given_as_text_are_parsed_with_a_warning(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trees.txt").write_text("(TOP (NP (NNP Ada)))\n(TOP (NP (NNP Oslo)))\n", "utf-8")
+    assert main(["parse", "--model", model, str(tmp_path / "trees.txt"), "--lines"]) == 0
+    output, errors = capsys.readouterr()
+    assert len(output.splitlines()) == 2
+    assert errors.startswith("warning: the input looks like trees")
+    assert "hint: `fencepost treebank words FILE`" in errors
+    assert errors.count("warning") == 1

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
 import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
-from fencepost.errors import FencepostError, TrainingError, WorkerError
+from fencepost.errors import FencepostError, TrainingError, UsageError, WorkerError
 
 COMMANDS: Final = (
     "parse",
@@ -31,6 +32,12 @@ EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 class ArgumentParser(argparse.ArgumentParser):
     """Speaks as the rest of the program does: ``error: …`` and then ``hint: …``."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1, cutoff=0.5)
+        if near and value not in (action.choices or ()):
+            raise UsageError(f"there is no {value}", hint=f"did you mean {near[0]}?")
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"error: {message}\nhint: {self.prog} --help\n")

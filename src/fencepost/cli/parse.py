@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -14,6 +14,7 @@ from fencepost.errors import InputError, UsageError
 if TYPE_CHECKING:
     from fencepost.cli.parse_input import Item, Reading, Source
     from fencepost.cli.parse_output import Writer
+    from fencepost.cli.parse_warnings import Watcher
     from fencepost.confidence import Analysis
     from fencepost.workers import Workers
 
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
     from fencepost.cli.parse_input import Source, batches, items_of_text
     from fencepost.cli.parse_output import WRITERS
+    from fencepost.cli.parse_warnings import Watcher
     from fencepost.parser import CHUNK, load
     from fencepost.trees.files import find_files
     from fencepost.workers import Workers
@@ -79,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     with Workers(parser, arguments.workers) as workers, _output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
         try:
-            bad = _parse(workers, batches(items, CHUNK, source.is_waiting), source, writer, file, arguments)
+            watcher = Watcher(parser.vocabularies, parser.config.language)
+            bad = _parse(workers, batches(items, CHUNK, source.is_waiting), source, watcher, writer, file, arguments)
         finally:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
@@ -115,6 +118,7 @@ def _parse(
     workers: Workers,
     batches: Iterator[list[Item]],
     source: Source,
+    watcher: Watcher,
     writer: Writer,
     file: TextIO,
     arguments: argparse.Namespace,
@@ -126,6 +130,7 @@ def _parse(
     hidden = arguments.output is None and sys.stdout.isatty()
     with Progress("parsing", total and total // 1000, unit, hidden=hidden) as bar:
         for batch in batches:
+            _warn(watcher.look(batch), bar)
             analyses = _analyses(workers, [item for item in batch if item.parsable], arguments)
             for item in batch:
                 bad += _report(item.problem, bar, arguments.strict)
@@ -134,7 +139,14 @@ def _parse(
                 bad += _report(source.text_problems.pop(0), bar, arguments.strict)
             file.flush()
             bar.advance(len(batch) if total is None else source.bytes_read // 1000 - bar.count)
+        _warn(watcher.finish(), bar)
     return bad
+
+
+def _warn(warnings: Iterable[str], bar: Progress) -> None:
+    for warning in warnings:
+        bar.clear()
+        sys.stderr.write(f"warning: {warning}\n")
 
 
 def _report(problem: str | None, bar: Progress, strict: bool) -> bool:
@@ -142,8 +154,7 @@ def _report(problem: str | None, bar: Progress, strict: bool) -> bool:
         return False
     if strict:
         raise InputError(problem, hint="without --strict the other lines are parsed")
-    bar.clear()
-    sys.stderr.write(f"warning: {problem}\n")
+    _warn([problem], bar)
     return True
 
 

@@ -1,0 +1,66 @@
+"""Warnings about text that is not for the model: what is warned of, how often, and what is not."""
+
+from __future__ import annotations
+
+import pytest
+from tests.samples import TREES, tiny_config
+
+from fencepost.cli.parse_input import items_of_text
+from fencepost.cli.parse_warnings import Watcher
+from fencepost.features.vocab import Vocab
+from fencepost.features.vocabularies import Vocabularies
+
+ENGLISH = "The cat sat on the mat. It worked. Ada wrote notes about engines, and old dogs can learn new tricks."
+JAPANESE = (
+    "猫はマットの上に座っていた。それは動いた。犬は新しい芸を覚えることができる。私たちは毎日パンを食べています。"
+)
+
+
+def warnings(text: str, letters: str | None = None, language: str = "en") -> list[str]:
+    """The first line of each warning about a text, read by a model of English, or of these letters."""
+    vocabularies = Vocabularies.of(TREES, tiny_config())
+    if letters is not None:
+        vocabularies = Vocabularies(
+            vocabularies.labels, vocabularies.words, vocabularies.tags, Vocab.of(letters, 6), vocabularies.root
+        )
+    watcher = Watcher(vocabularies, language)
+    found = [warning for item in items_of_text(text, "text") for warning in watcher.look([item])]
+    return [warning.splitlines()[0] for warning in [*found, *watcher.finish()]]
+
+
+@pytest.mark.parametrize("text", [ENGLISH, ENGLISH.upper(), "It works.", "", "1914 - 1918", "(see (1) and (2))"])
+def test_text_that_fits_is_no_reason_to_warn(text: str) -> None:
+    assert warnings(text) == []
+
+
+@pytest.mark.parametrize("text", [JAPANESE, JAPANESE * 50, "猫"])
+def test_a_script_that_the_model_never_saw_is_warned_of_once(text: str) -> None:
+    (warning,) = warnings(text)
+    assert warning.startswith("most letters of the input are unknown to the model")
+
+
+def test_a_name_in_another_script_is_no_reason_to_warn() -> None:
+    assert warnings(f"{ENGLISH} 猫 {ENGLISH}") == []
+
+
+def test_a_model_without_an_alphabet_goes_by_its_language() -> None:
+    assert len(warnings(JAPANESE, letters="")) == 1
+    assert warnings(JAPANESE, letters="", language="ja") == []
+    assert warnings(ENGLISH, letters="") == []
+
+
+@pytest.mark.parametrize(
+    "trees",
+    [
+        "\n".join(map(str, TREES)),
+        "( (S (NP-SBJ (NNP Ada))\n     (VP (VBD wrote) (NP (NNS notes)))\n     (. .) ))\n",
+        "(TOP (NN Results))",
+        "(ROOT\n  (sn (da el) (nc gato)))",
+    ],
+)
+def test_trees_are_known_by_their_brackets(trees: str) -> None:
+    assert warnings(trees) == ["the input looks like trees in brackets, and is parsed as plain text"]
+
+
+def test_brackets_further_on_are_no_trees() -> None:
+    assert warnings("He said so.\n\n(TOP (NN Results))") == []
