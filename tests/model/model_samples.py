@@ -12,7 +12,8 @@ from fencepost.config import CharAttentionConfig, CharConcatConfig, CharLSTMConf
 from fencepost.features.batch import Batch
 from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.build import VocabSizes, build_model
-from fencepost.model.parser_model import Layout, ParserModel, TorchBatch
+from fencepost.model.layout import Layout
+from fencepost.model.parser_model import ParserModel, TorchBatch
 
 START, STOP = "<start>", "<stop>"
 WORDS = ["<unknown>", START, STOP, "a", "the", "cat", "sat", "on", "mat", "extraordinarily", "slept"]

@@ -89,9 +89,9 @@ def test_probabilities_are_the_ones_that_attention_uses() -> None:
     module, (x, p) = attention("block"), inputs()
     mask = AttentionPlan(window=2).mask(LAYOUT.lengths, LAYOUT.width)
     terms = Terms(content=False)
-    value = module._read(x, p, LAYOUT, terms)[2]
-    average = module.probabilities(x, p, LAYOUT, mask, terms) @ value
-    expected = join_blocks(module.output(module._to_blocks(average, LAYOUT)))
+    value = module._read(x, p, terms)[2]
+    average = module.probabilities(x, p, LAYOUT, mask, terms) @ LAYOUT.pad(value).transpose(1, 2)
+    expected = join_blocks(module.output(module._to_blocks(LAYOUT.unpad(average.transpose(1, 2)))))
     torch.testing.assert_close(module(x, p, LAYOUT, mask, terms), expected)
 
 

@@ -11,8 +11,8 @@ from torch import Tensor
 from fencepost.errors import ConfigError
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
+from fencepost.model.layout import Layout
 from fencepost.model.linear import BlockDiagonal
-from fencepost.model.parser_model import Layout
 from fencepost.model.plan import AttentionPlan, Terms
 
 LAYOUT = layout_of(3, 5, 1)

@@ -8,7 +8,7 @@ import torch
 
 from fencepost.config import PlanConfig
 from fencepost.errors import ConfigError
-from fencepost.model.parser_model import Layout
+from fencepost.model.layout import Layout
 from fencepost.model.plan import AttentionPlan, Terms
 
 STRICT_1 = """

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fencepost.model.parser_model import Layout
+from fencepost.model.layout import Layout
 from fencepost.model.recurrence import last_states
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -98,7 +98,7 @@ INTERPRETED = """
     import numpy as np
     import torch
     from torch import nn
-    from fencepost.model.parser_model import Layout
+    from fencepost.model.layout import Layout
     from fencepost.model.recurrence import last_states, last_states_in_one_launch
 
     def states_and_gradients(function, lstm, rows, layout):

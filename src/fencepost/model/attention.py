@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fencepost.model.layout import Layout, Sequences
 from fencepost.model.linear import BlockDiagonal, Dense, join_blocks, near_zero_, split_blocks
+from fencepost.model.packed_attention import attend_packed, serves
 from fencepost.model.plan import Terms
-
-if TYPE_CHECKING:
-    from fencepost.model.parser_model import Layout
 
 
 class Reader(Protocol):
@@ -22,6 +21,8 @@ class Reader(Protocol):
     Queries and keys come as one, heads of queries first, because they are of one size and travel together:
     [blocks, R, 2 * heads * d_k / blocks] and [blocks, R, heads * d_v / blocks].
     """
+
+    d_k: int
 
     def __call__(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]: ...
 
@@ -35,6 +36,7 @@ class FromInput(nn.Module):
 
     def __init__(self, d_model: int, heads: int, d_k: int, d_v: int, blocks: int) -> None:
         super().__init__()
+        self.d_k = d_k
         self.sizes = [2 * heads * d_k // blocks, heads * d_v // blocks]
         self.projection = BlockDiagonal(d_model, blocks * sum(self.sizes), blocks=blocks)
         near_zero_(self.projection.weight)
@@ -54,6 +56,7 @@ class FromPosition(nn.Module):
 
     def __init__(self, d_model: int, d_position: int, heads: int, d_k: int, d_v: int) -> None:
         super().__init__()
+        self.d_k = d_k
         self.query_key = Dense(d_position, 2 * heads * d_k)
         self.value = Dense(d_model, heads * d_v)
         near_zero_(self.query_key.weight)
@@ -70,7 +73,7 @@ class MultiHeadAttention(nn.Module):
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
-    to q · k, broadcast to [B, heads, width, width]
+    to q · k, broadcast to [B, heads, width, width]; None where each token attends to its whole sentence
     -> [R, d_model]. No biases. Dropout falls on the attention probabilities.
     """
 
@@ -79,14 +82,24 @@ class MultiHeadAttention(nn.Module):
         self.reader = reader
         self.output = BlockDiagonal(heads * d_v, d_model, blocks=blocks)
         near_zero_(self.output.weight)
-        self.heads = heads
+        self.heads, self.d_v = heads, d_v
         self.dropout = dropout
 
-    def forward(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
-        query, key, value = self._read(x, p, layout, terms)
+    def needs_no_mask(self) -> bool:
+        """Whether a kernel for attention to whole sentences is there."""
+        return serves(self.reader.d_k, self.d_v, self.output.weight.dtype, self.output.weight.device)
+
+    def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms) -> Tensor:
+        query, key, value = self._read(x, p, terms)
         dropout = self.dropout if self.training else 0.0
-        average = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
-        return join_blocks(self.output(self._to_blocks(average, layout)))
+        if mask is None:
+            average = attend_packed(query, key, value, layout.starts, layout.width, dropout)
+        else:
+            assert isinstance(layout, Layout)
+            query, key, value = (_pad(rows, layout) for rows in (query, key, value))
+            padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+            average = layout.unpad(padded.transpose(1, 2))
+        return join_blocks(self.output(self._to_blocks(average)))
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
         """p(i -> j) = Softmax(Q K^T / sqrt(d_k)), without dropout: [B, heads, width, width], for analysis."""
@@ -94,24 +107,29 @@ class MultiHeadAttention(nn.Module):
 
     def logits(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> Tensor:
         """Q K^T / sqrt(d_k), or one term of it in a factored model: [B, heads, width, width], for analysis."""
-        query, key, _ = self._read(x, p, layout, terms)
-        return query.float() @ key.float().transpose(-1, -2) / math.sqrt(query.shape[-1])
+        query, key, _ = self._read(x, p, terms)
+        query, key = _pad(query, layout).float(), _pad(key, layout).float()
+        return query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
 
-    def _read(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values: [B, heads, width, d]."""
+    def _read(self, x: Tensor, p: Tensor, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values: [R, heads, d]."""
         query_key, value = self.reader(x, p)
-        query, key = self._to_heads(query_key, 2 * self.heads, layout).chunk(2, 1)
+        query, key = _to_heads(query_key, 2 * self.heads).chunk(2, 1)
         if terms != Terms():
             halves = zip(query.chunk(2, -1), terms, strict=True)
             query = torch.cat([half if used else torch.zeros_like(half) for half, used in halves], -1)
-        return query, key, self._to_heads(value, self.heads, layout)
+        return query, key, _to_heads(value, self.heads)
 
-    def _to_heads(self, blocks: Tensor, heads: int, layout: Layout) -> Tensor:
-        """[blocks, R, heads * d / blocks] -> [B, heads, width, d], where each head has [content; position]."""
-        rows = torch.unflatten(blocks, -1, (heads, -1)).permute(1, 2, 0, 3)
-        return layout.pad(rows).flatten(-2).transpose(1, 2)
-
-    def _to_blocks(self, heads: Tensor, layout: Layout) -> Tensor:
-        """[B, heads, width, d] -> [blocks, R, heads * d / blocks]."""
-        rows = layout.unpad(heads.transpose(1, 2))
+    def _to_blocks(self, rows: Tensor) -> Tensor:
+        """[R, heads, d] -> [blocks, R, heads * d / blocks]."""
         return torch.unflatten(rows, -1, (self.output.blocks, -1)).permute(2, 0, 1, 3).flatten(-2)
+
+
+def _to_heads(blocks: Tensor, heads: int) -> Tensor:
+    """[blocks, R, heads * d / blocks] -> [R, heads, d], where each head has [content; position]."""
+    return torch.unflatten(blocks, -1, (heads, -1)).permute(1, 2, 0, 3).flatten(-2)
+
+
+def _pad(rows: Tensor, layout: Layout) -> Tensor:
+    """[R, heads, d] -> [B, heads, width, d]."""
+    return layout.pad(rows).transpose(1, 2)

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from fencepost.model.parser_model import Layout
+    from fencepost.model.layout import Sequences
 
 
 class SharedDropout(nn.Module):
@@ -25,7 +25,7 @@ class SharedDropout(nn.Module):
         self.p = p
         self.shared = shared
 
-    def forward(self, x: Tensor, layout: Layout) -> Tensor:
+    def forward(self, x: Tensor, layout: Sequences) -> Tensor:
         if not self.training or self.p == 0.0:
             return x
         if not self.shared:

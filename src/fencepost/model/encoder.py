@@ -14,7 +14,8 @@ from fencepost.model.linear import BlockDiagonal, join_blocks, split_blocks
 from fencepost.model.plan import AttentionPlan, Terms
 
 if TYPE_CHECKING:
-    from fencepost.model.parser_model import Layout
+    from fencepost.model.layout import Layout, Sequences
+    from fencepost.model.recordings import Recordings
 
 
 class Encoder(Protocol):
@@ -42,7 +43,7 @@ class FeedForward(nn.Module):
         self.outer = BlockDiagonal(d_ff, d_model, blocks=blocks, bias=True)
         self.dropout = dropout
 
-    def forward(self, x: Tensor, layout: Layout) -> Tensor:
+    def forward(self, x: Tensor, layout: Sequences) -> Tensor:
         hidden = self.inner(split_blocks(x, self.inner.blocks)).relu()
         return join_blocks(self.outer(self.dropout(hidden, layout)))
 
@@ -63,10 +64,23 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(d_model)
         self.dropout = dropout
 
-    def forward(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
+    def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms) -> Tensor:
         x = self.attention_norm(x + self.dropout(self.attention(x, p, layout, mask, terms), layout))
         z: Tensor = self.feed_forward_norm(x + self.dropout(self.feed_forward(x, layout), layout))
         return z
+
+
+class Layers(nn.ModuleList):
+    """A stack of layers: [R, d_model] -> [R, d_model]."""
+
+    def need_no_mask(self) -> bool:
+        """Whether a kernel for attention to whole sentences is there."""
+        return all(isinstance(layer, EncoderLayer) and layer.attention.needs_no_mask() for layer in self)
+
+    def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, plan: AttentionPlan) -> Tensor:
+        for number, layer in enumerate(self, 1):
+            x = layer(x, p, layout, mask, plan.terms(number))
+        return x
 
 
 class SelfAttentiveEncoder(nn.Module):
@@ -89,22 +103,31 @@ class SelfAttentiveEncoder(nn.Module):
         self.positions = positions
         self.combine = combine
         self.norm = norm
-        self.layers = nn.ModuleList(layers)
+        self.layers = Layers(layers)
         self.factored = factored
+        self.recordings: Recordings | None = None  # of the layers, where training uses them
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
-        x, p, mask = self._start(content, layout, plan)
-        dtype = next((weight.dtype for weight in self.layers.parameters()), x.dtype)
-        added = torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
+        x, p = self._start(content, layout, plan)
         # The matrices say in which precision to multiply; autocast would convert each of them in every step.
         with torch.autocast(x.device.type, enabled=False):
-            for number, layer in enumerate(self.layers, 1):
-                x = layer(x, p, layout, added, plan.terms(number))
-        return x
+            if plan.limits(layout) or not self.layers.need_no_mask():
+                y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
+            elif self.recordings is not None and self.training:
+                y = self.recordings(x, p, layout)
+            else:
+                y = self.layers(x, p, layout, None, plan)
+        return y
+
+    def _added(self, mask: Tensor) -> Tensor:
+        """What to add to q · k: 0 where attention is allowed."""
+        dtype = next(self.layers.parameters()).dtype
+        return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
 
     def attention_probabilities(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
         """p(i -> j) in each layer, for analysis: [B, heads, width, width] each."""
-        x, p, mask = self._start(content, layout, plan)
+        x, p = self._start(content, layout, plan)
+        mask = plan.mask(layout.lengths, layout.width)
         probabilities = []
         for number, layer in enumerate(self.layers, 1):
             assert isinstance(layer, EncoderLayer)
@@ -112,7 +135,7 @@ class SelfAttentiveEncoder(nn.Module):
             x = layer(x, p, layout, mask, plan.terms(number))
         return probabilities
 
-    def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor, Tensor]:
+    def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor]:
         plan.require_factored(self.factored)
         p = self.positions(plan.places(layout))
-        return self.norm(self.combine(content, p).float()), p, plan.mask(layout.lengths, layout.width)
+        return self.norm(self.combine(content, p).float()), p

@@ -12,91 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 
 from fencepost.features.batch import Batch, Ints
+from fencepost.model.layout import Layout, ranges, send
 from fencepost.model.plan import AttentionPlan
 
 if TYPE_CHECKING:
     from fencepost.model.encoder import Encoder
     from fencepost.model.lexical import Lexical
     from fencepost.model.scorer import SpanScorer, TagScorer
-
-ALIGNMENT = 8  # fused attention kernels read masks whose rows are multiples of 8 without copying them first
-
-
-@dataclass(frozen=True)
-class Layout:
-    """B sequences of different lengths laid end to end without padding, in R rows; and the ways out of that form."""
-
-    lengths: Tensor  # [B] rows of each sequence
-    position: Tensor  # [R] place of each row in its sequence, from 0
-    sequence: Tensor  # [R] sequence of each row
-    slot: Tensor  # [R] where each row goes in [B * width]
-    by_time: Tensor  # [R] rows ordered by position, those of longer sequences first: as LSTM kernels read them
-    from_time: Tensor  # [R] the inverse of by_time
-    longest_first: Tensor  # [B] sequences by falling length
-    rank: Tensor  # [B] the inverse of longest_first
-    sequences_at_time: Tensor  # [longest length] how many sequences reach each position; always on the host
-    count: int  # B
-    width: int  # the longest length, rounded up
-
-    @classmethod
-    def of(cls, lengths: Ints, device: torch.device) -> Layout:
-        return cls.sent(lengths, _send(cls.arrays(lengths), device))
-
-    @staticmethod
-    def arrays(lengths: Ints, name: str = "") -> dict[str, Ints]:
-        """What has to be sent to the device, each array called by ``name`` and its field."""
-        count, longest = len(lengths), int(lengths.max())
-        position, sequence = _ranges(lengths), np.repeat(np.arange(count), lengths)
-        longest_first = np.argsort(-lengths, kind="stable")
-        time, rank = np.nonzero(np.arange(longest)[:, None] < lengths[longest_first])
-        by_time = (np.cumsum(lengths) - lengths)[longest_first[rank]] + time
-        return {
-            name + "lengths": lengths,
-            name + "position": position,
-            name + "sequence": sequence,
-            name + "slot": sequence * _width(lengths) + position,
-            name + "by_time": by_time,
-            name + "from_time": _inverse(by_time),
-            name + "longest_first": longest_first,
-            name + "rank": _inverse(longest_first),
-        }
-
-    @classmethod
-    def sent(cls, lengths: Ints, tensors: dict[str, Tensor], name: str = "") -> Layout:
-        """The layout whose ``arrays`` have arrived."""
-        return cls(
-            lengths=tensors[name + "lengths"],
-            position=tensors[name + "position"],
-            sequence=tensors[name + "sequence"],
-            slot=tensors[name + "slot"],
-            by_time=tensors[name + "by_time"],
-            from_time=tensors[name + "from_time"],
-            longest_first=tensors[name + "longest_first"],
-            rank=tensors[name + "rank"],
-            sequences_at_time=torch.from_numpy(len(lengths) - np.cumsum(np.bincount(lengths))[:-1]),
-            count=len(lengths),
-            width=_width(lengths),
-        )
-
-    def pad(self, rows: Tensor) -> Tensor:
-        """[R, ...] -> [B, width, ...] with zeros after the end of each sequence."""
-        slots = rows.new_zeros(self.count * self.width, *rows.shape[1:])
-        return slots.index_copy_(0, self.slot, rows).view(self.count, self.width, *rows.shape[1:])
-
-    def unpad(self, padded: Tensor) -> Tensor:
-        """[B, width, ...] -> [R, ...]."""
-        return padded.flatten(0, 1).index_select(0, self.slot)
-
-    def for_lstm(self, rows: Tensor) -> PackedSequence:
-        """[R, d] -> the form that torch's LSTMs read; their final states come back in the order of the sequences."""
-        return PackedSequence(rows.index_select(0, self.by_time), self.sequences_at_time, self.longest_first, self.rank)
-
-    def from_lstm(self, packed: PackedSequence) -> Tensor:
-        """What an LSTM made of ``for_lstm`` -> [R, d]."""
-        return packed.data.index_select(0, self.from_time)
 
 
 @dataclass(frozen=True)
@@ -133,7 +57,7 @@ class TorchBatch:
 
     @classmethod
     def of(cls, batch: Batch, device: torch.device | str = "cpu") -> TorchBatch:
-        tensors = _send(_arrays(batch), torch.device(device))
+        tensors = send(_arrays(batch), torch.device(device))
         letter_counts = batch.spelling_lengths
         return cls(
             lengths=tensors["lengths"],
@@ -192,7 +116,7 @@ class ParserModel(nn.Module):
 def _arrays(batch: Batch) -> dict[str, Ints]:
     """All that a ``TorchBatch`` holds, still on the host."""
     lengths = batch.lengths
-    position, length = _ranges(lengths + 2), np.repeat(lengths, lengths + 2)
+    position, length = ranges(lengths + 2), np.repeat(lengths, lengths + 2)
     starts, ends = _spans(lengths)
     arrays = {
         "lengths": lengths,
@@ -216,36 +140,11 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
     return arrays
 
 
-def _ranges(counts: Ints) -> Ints:
-    """0 .. c-1 for each count c, end to end."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
-def _inverse(order: Ints) -> Ints:
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(len(order))
-    return inverse
-
-
-def _width(lengths: Ints) -> int:
-    return -(-int(lengths.max()) // ALIGNMENT) * ALIGNMENT
-
-
 def _spans(lengths: Ints) -> tuple[Ints, Ints]:
     """The fenceposts, counted through the batch, where each span starts and ends."""
-    width = _ranges(lengths) + 1  # one for each diagonal of each chart
+    width = ranges(lengths) + 1  # one for each diagonal of each chart
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     spans = lengths[sentence] - width + 1
     first_fencepost = (np.cumsum(lengths + 1) - (lengths + 1))[sentence]
-    starts = np.repeat(first_fencepost, spans) + _ranges(spans)
+    starts = np.repeat(first_fencepost, spans) + ranges(spans)
     return starts, starts + np.repeat(width, spans)
-
-
-def _send(arrays: dict[str, Ints], device: torch.device) -> dict[str, Tensor]:
-    """All arrays in one copy, which from pinned memory lets the host go on at once."""
-    on_cuda = device.type == "cuda"
-    sizes = [array.size for array in arrays.values()]
-    buffer = torch.empty(sum(sizes), dtype=torch.int64, pin_memory=on_cuda)
-    np.concatenate([array.ravel() for array in arrays.values()], out=buffer.numpy())
-    pieces = torch.split(buffer.to(device, non_blocking=on_cuda), sizes)
-    return {name: piece.view(arrays[name].shape) for name, piece in zip(arrays, pieces, strict=True)}

@@ -12,7 +12,7 @@ from fencepost.config import REACH, PlanConfig
 from fencepost.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fencepost.model.parser_model import Layout
+    from fencepost.model.layout import Layout
 
 
 class Terms(NamedTuple):
@@ -66,6 +66,10 @@ class AttentionPlan:
             return layout.position
         long = layout.lengths[layout.sequence] > self.longest
         return torch.where(long, layout.position % self.longest, layout.position)
+
+    def limits(self, layout: Layout) -> bool:
+        """Whether any token of these sentences may not attend to its whole sentence."""
+        return self.window is not None or (self.longest is not None and layout.width > self.longest)
 
     def mask(self, lengths: Tensor, width: int) -> Tensor:
         """Allowed pairs (i, j), true or false: [B, 1, 1, width] without a window, [B, 1, width, width] with one.

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 if TYPE_CHECKING:
-    from fencepost.model.parser_model import Layout
+    from fencepost.model.layout import Layout
 
 UNITS_OF_TENSOR_CORES = 16
 

@@ -25,11 +25,13 @@ from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
+from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
 from fencepost.model.pretrained import load_pretrained, pretrained_encoders
+from fencepost.model.recordings import Recordings
 from fencepost.training.ahead import Ahead
 from fencepost.training.card import model_card
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
@@ -103,6 +105,7 @@ class Trainer:
         self._began = self._last_check = time.monotonic()
         self._plan = AttentionPlan.of(config.train.plan)
         self._ahead = Ahead(self._prepare)
+        self._recordings = self._layers_to_record()
 
     def _parameter_groups(self) -> list[dict[str, Any]]:
         """A pre-trained encoder may learn at its own rate, which rises and falls with that of the rest."""
@@ -114,6 +117,10 @@ class Trainer:
         encoder = [parameter for parameter in self.parameters if id(parameter) in pretrained]
         share = rate / self.config.train.learning_rate
         return [{"params": rest, "share": 1.0}, {"params": encoder, "share": share}]
+
+    def _layers_to_record(self) -> Recordings | None:
+        encoder, records = self.model.encoder, self.device.type == "cuda" and self.config.train.precision == "bf16"
+        return Recordings(encoder.layers, self._plan) if records and isinstance(encoder, SelfAttentiveEncoder) else None
 
     @property
     def seconds(self) -> float:
@@ -142,7 +149,10 @@ class Trainer:
         torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[place] for place in batch)
-        for number, piece in enumerate(self._ahead.get(batch)):
+        prepared = self._ahead.get(batch)
+        if isinstance(self.model.encoder, SelfAttentiveEncoder):
+            self.model.encoder.recordings = self._recordings if len(prepared) == 1 else None
+        for number, piece in enumerate(prepared):
             loss = self._loss(piece, len(batch), words)
             if number == 0:  # from now on the backward pass leaves the interpreter free for another thread
                 self._ahead.begin(self._batch(self.step_number + 1))

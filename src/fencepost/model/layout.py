@@ -1,0 +1,122 @@
+"""Sequences of different lengths in one tensor, and how they get to a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+
+from fencepost.features.batch import Ints
+
+ALIGNMENT = 8  # fused attention kernels read masks whose rows are multiples of 8 without copying them first
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """B sequences of different lengths laid end to end without padding, in R rows."""
+
+    sequence: Tensor  # [R] sequence of each row
+    starts: Tensor  # [B + 1] first row of each sequence, and R; int32, as kernels read them
+    count: int  # B
+    width: int  # the longest length, rounded up
+
+
+@dataclass(frozen=True)
+class Layout(Sequences):
+    """Sequences, and the ways out of that form."""
+
+    lengths: Tensor  # [B] rows of each sequence
+    position: Tensor  # [R] place of each row in its sequence, from 0
+    slot: Tensor  # [R] where each row goes in [B * width]
+    by_time: Tensor  # [R] rows ordered by position, those of longer sequences first: as LSTM kernels read them
+    from_time: Tensor  # [R] the inverse of by_time
+    longest_first: Tensor  # [B] sequences by falling length
+    rank: Tensor  # [B] the inverse of longest_first
+    sequences_at_time: Tensor  # [longest length] how many sequences reach each position; always on the host
+
+    @classmethod
+    def of(cls, lengths: Ints, device: torch.device) -> Layout:
+        return cls.sent(lengths, send(cls.arrays(lengths), device))
+
+    @staticmethod
+    def arrays(lengths: Ints, name: str = "") -> dict[str, Ints]:
+        """What has to be sent to the device, each array called by ``name`` and its field."""
+        count, longest = len(lengths), int(lengths.max())
+        position, sequence = ranges(lengths), np.repeat(np.arange(count), lengths)
+        longest_first = np.argsort(-lengths, kind="stable")
+        time, rank = np.nonzero(np.arange(longest)[:, None] < lengths[longest_first])
+        by_time = (np.cumsum(lengths) - lengths)[longest_first[rank]] + time
+        return {
+            name + "lengths": lengths,
+            name + "position": position,
+            name + "sequence": sequence,
+            name + "starts": np.concatenate([[0], np.cumsum(lengths)]),
+            name + "slot": sequence * _width(lengths) + position,
+            name + "by_time": by_time,
+            name + "from_time": _inverse(by_time),
+            name + "longest_first": longest_first,
+            name + "rank": _inverse(longest_first),
+        }
+
+    @classmethod
+    def sent(cls, lengths: Ints, tensors: dict[str, Tensor], name: str = "") -> Layout:
+        """The layout whose ``arrays`` have arrived."""
+        return cls(
+            lengths=tensors[name + "lengths"],
+            position=tensors[name + "position"],
+            sequence=tensors[name + "sequence"],
+            starts=tensors[name + "starts"].int(),
+            slot=tensors[name + "slot"],
+            by_time=tensors[name + "by_time"],
+            from_time=tensors[name + "from_time"],
+            longest_first=tensors[name + "longest_first"],
+            rank=tensors[name + "rank"],
+            sequences_at_time=torch.from_numpy(len(lengths) - np.cumsum(np.bincount(lengths))[:-1]),
+            count=len(lengths),
+            width=_width(lengths),
+        )
+
+    def pad(self, rows: Tensor) -> Tensor:
+        """[R, ...] -> [B, width, ...] with zeros after the end of each sequence."""
+        slots = rows.new_zeros(self.count * self.width, *rows.shape[1:])
+        return slots.index_copy_(0, self.slot, rows).view(self.count, self.width, *rows.shape[1:])
+
+    def unpad(self, padded: Tensor) -> Tensor:
+        """[B, width, ...] -> [R, ...]."""
+        return padded.flatten(0, 1).index_select(0, self.slot)
+
+    def for_lstm(self, rows: Tensor) -> PackedSequence:
+        """[R, d] -> the form that torch's LSTMs read; their final states come back in the order of the sequences."""
+        return PackedSequence(rows.index_select(0, self.by_time), self.sequences_at_time, self.longest_first, self.rank)
+
+    def from_lstm(self, packed: PackedSequence) -> Tensor:
+        """What an LSTM made of ``for_lstm`` -> [R, d]."""
+        return packed.data.index_select(0, self.from_time)
+
+
+def ranges(counts: Ints) -> Ints:
+    """0 .. c-1 for each count c, end to end."""
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+
+
+def _inverse(order: Ints) -> Ints:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
+def _width(lengths: Ints) -> int:
+    return -(-int(lengths.max()) // ALIGNMENT) * ALIGNMENT
+
+
+def send(arrays: dict[str, Ints], device: torch.device) -> dict[str, Tensor]:
+    """All arrays in one copy, which from pinned memory lets the host go on at once."""
+    on_cuda = device.type == "cuda"
+    sizes = [array.size for array in arrays.values()]
+    buffer = torch.empty(sum(sizes), dtype=torch.int64, pin_memory=on_cuda)
+    np.concatenate([array.ravel() for array in arrays.values()], out=buffer.numpy())
+    pieces = torch.split(buffer.to(device, non_blocking=on_cuda), sizes)
+    return {name: piece.view(arrays[name].shape) for name, piece in zip(arrays, pieces, strict=True)}

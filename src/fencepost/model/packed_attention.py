@@ -1,0 +1,36 @@
+"""Attention within sequences laid end to end, by one kernel that needs no padding: bf16 on CUDA alone."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+OLDEST = (8, 0)  # the compute capability that the kernel asks for
+
+
+def serves(query_size: int, value_size: int, dtype: torch.dtype, device: torch.device) -> bool:
+    """Whether there is such a kernel for these sizes of a head. Its gradients differ from run to run in their last
+    bits, so that deterministic training goes without it.
+    """
+    return (
+        device.type == "cuda"
+        and dtype in (torch.bfloat16, torch.float16)
+        and query_size == value_size
+        and query_size % 8 == 0
+        and query_size <= 128
+        and not torch.are_deterministic_algorithms_enabled()
+        and torch.cuda.get_device_capability(device) >= OLDEST
+    )
+
+
+def attend_packed(query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float) -> Tensor:
+    """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head: three of [R, heads, d] -> [R, heads, d].
+
+    ``starts`` [B + 1], int32: the first row of each sequence, and R. No sequence has more than ``longest`` rows.
+    """
+    # scaled_dot_product_attention runs this very kernel, but gives no way to say where sequences start.
+    answers = torch.ops.aten._flash_attention_forward(
+        query, key, value, starts, starts, longest, longest, dropout, False, False
+    )
+    average: Tensor = answers[0]
+    return average
