@@ -16,4 +16,7 @@ def no_garbage_collection() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            if gc.get_freeze_count() == 0:
+                gc.freeze()  # and thawed, what was made in the pause is old, and nobody walks it as if it were young
+                gc.unfreeze()
             gc.enable()

@@ -22,7 +22,7 @@ from fencepost.text.sentences import Mode
 from fencepost.text.stream import read_stream
 from fencepost.text.tokens import tokenize
 from fencepost.trees.spans import nest
-from fencepost.trees.tree import Leaf, Tree, check_tags, real_words, unchecked_leaf
+from fencepost.trees.tree import Leaf, Tree, check_tags, real_words, unchecked_leaves
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ class Parser:
         """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
         checked = self.checked(sentences)
         chunks = iter(lambda: list(islice(checked, CHUNK)), [])
-        return [tree for tree, _ in self._parse_chunks(chunks, batch_tokens)]
+        with no_garbage_collection():  # once for all chunks: each end of a pause walks what was made in it
+            return [tree for tree, _ in self._parse_chunks(chunks, batch_tokens)]
 
     def iter_parse(
         self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
@@ -210,12 +211,12 @@ class Parser:
         return [self._leaves(one, tag_ids[end - len(one) : end]) for one, end in zip(sentences, ends, strict=True)]
 
     def _leaves(self, sentence: Sentence, predicted: list[int]) -> list[Leaf]:
-        symbol = self.vocabularies.tags.symbol
+        tags: Sequence[str] = [UNTAGGED] * len(sentence)
         if sentence.tags is not None:
-            tags: Iterable[str] = sentence.tags
-        else:
-            tags = map(symbol, predicted) if predicted else [UNTAGGED] * len(sentence)
-        return list(map(unchecked_leaf, tags, sentence.words))
+            tags = sentence.tags
+        elif predicted:
+            tags = list(map(self.vocabularies.tags.symbol, predicted))
+        return unchecked_leaves(tags, sentence.words)
 
     def _tree(self, leaves: list[Leaf], decoded: Decoded) -> Tree:
         chains = self.vocabularies.labels.chains

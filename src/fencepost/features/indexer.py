@@ -59,8 +59,12 @@ class SpellingTable:
         for mark in (SENTENCE_START, SENTENCE_STOP):
             self._append([WORD_START, mark, mark, mark, WORD_STOP])
 
-    def row(self, word: str) -> int:
-        row = self._row_of.get(word)
+    def rows(self, words: Sequence[str]) -> list[int]:
+        known: list[int | None] = list(map(self._row_of.get, words))
+        return [self._row(word) if row is None else row for word, row in zip(words, known, strict=True)]
+
+    def _row(self, word: str) -> int:
+        row = self._row_of.get(word)  # it may stand in the same sentence twice
         if row is None:
             letters = word if len(word) <= 2 * LETTERS_KEPT else word[:LETTERS_KEPT] + word[-LETTERS_KEPT:]
             ids = [self._ids.get(letter, UNKNOWN_LETTER) for letter in letters]
@@ -133,8 +137,7 @@ class Indexer:
             given = sentence.tags or [""] * len(sentence)
             tags = np.array([START, *[ids.get(tag, UNKNOWN) for tag in given], STOP], np.int64)
         if self.reads_letters:
-            row = self._table.row
-            letters = np.array([0, *[row(word) for word in forms], 1], np.int32)
+            letters = np.array([0, *self._table.rows(forms), 1], np.int32)
         subwords = None if self._subwords is None else self._subwords.read(sentence)
         vectors = None if self._vectors is None else self._vectors.name(sentence.words)
         return IndexedSentence(len(sentence), words, tags, letters, subwords, vectors)

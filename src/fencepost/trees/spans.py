@@ -78,12 +78,15 @@ def nest(
     for start, end, label in zip((*starts, words), (*ends, words), (*labels, ()), strict=True):
         while open_nodes and open_nodes[-1][0] <= start:
             closed, chain, above = open_nodes.pop()
-            children.extend(leaves[done:closed])
-            done = closed
-            above.append(_phrase(chain, tuple(children)))
+            if done < closed:
+                children += leaves[done:closed]
+                done = closed
+            node = unchecked_tree(chain[-1], tuple(children))
+            above.append(node if len(chain) == 1 else _under(chain[:-1], node))
             children = above
-        children.extend(leaves[done:start])
-        done = start
+        if done < start:
+            children += leaves[done:start]
+            done = start
         if open_nodes and end > open_nodes[-1][0]:
             raise TreeError(f"spans cross: ({start}, {end}) and one that ends at {open_nodes[-1][0]}")
         if label:
@@ -98,8 +101,7 @@ def nest(
     raise TreeError("no span covers all words", hint="give a root label")
 
 
-def _phrase(chain: Chain, children: tuple[Node, ...]) -> Tree:
-    node = unchecked_tree(chain[-1], children)
-    for label in chain[-2::-1]:
+def _under(chain: Chain, node: Tree) -> Tree:
+    for label in reversed(chain):
         node = unchecked_tree(label, (node,))
     return node

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from fencepost.errors import EmptyNodeError, TreeError, UsageError
@@ -181,6 +183,7 @@ _set_word = Leaf.__dict__["word"].__set__
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
 _new = object.__new__
+_run_through = deque[None](maxlen=0).extend
 
 
 def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
@@ -197,6 +200,14 @@ def unchecked_leaf(tag: str, word: str) -> Leaf:
     _set_tag(leaf, tag)
     _set_word(leaf, word)
     return leaf
+
+
+def unchecked_leaves(tags: Sequence[str], words: Sequence[str]) -> list[Leaf]:
+    """``unchecked_leaf`` for many at once, without a step of Python for each."""
+    leaves = list(map(_new, repeat(Leaf, len(words))))
+    _run_through(map(_set_tag, leaves, tags))
+    _run_through(map(_set_word, leaves, words))
+    return leaves
 
 
 def as_tree(tree: Tree | nltk.Tree) -> Tree:

@@ -1,0 +1,90 @@
+"""How fast a trained model parses on a GPU, from word lists to trees in memory, by precision and batch size.
+
+    PYTHONPATH=src python benchmarks/gpu_parse.py --model runs/craft --trees TREEBANKS/en/wsj-sample/*.txt --times 3
+
+Each figure is the best of three passes after one that compiles kernels; the split of the time is of one more pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fencepost.backends.folder import ModelFolder
+from fencepost.backends.torch import TorchBackend
+from fencepost.features.batch import Batch
+from fencepost.parser import Parser
+from fencepost.trees.treebank import Sentence, Treebank
+
+
+class Stopwatch:
+    """A backend that adds up how long the host takes to launch batches, and to wait for them."""
+
+    def __init__(self, backend: TorchBackend) -> None:
+        self._backend = backend
+        self.batch_tokens = backend.batch_tokens
+        self.seconds = {"launching": 0.0, "waiting": 0.0}
+
+    def launch(self, batch: Batch) -> Callable[[], Any]:
+        finish = self._timed("launching", lambda: self._backend.launch(batch))
+        return lambda: self._timed("waiting", finish)
+
+    def _timed(self, what: str, function: Callable[[], Any]) -> Any:
+        began = time.perf_counter()
+        result = function()
+        self.seconds[what] += time.perf_counter() - began
+        return result
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("--model", type=Path, required=True)
+    reader.add_argument("--trees", type=Path, nargs="+", required=True)
+    reader.add_argument("--times", type=int, default=1, help="each sentence so many times")
+    reader.add_argument("--device", default="cuda")
+    reader.add_argument("--batch-tokens", type=int, nargs="+", default=[10_000, 20_000, 40_000, 80_000])
+    reader.add_argument("--out", type=Path)
+    arguments = reader.parse_args()
+    found = [sentence for path in arguments.trees for sentence in Treebank.load(path).sentences()]
+    sentences = [Sentence(sentence.words, sentence.tags) for sentence in found] * arguments.times
+    words = sum(map(len, sentences)) / len(sentences)
+    print(
+        f"{len(sentences):,} sentences of {words:.1f} words; {torch.cuda.get_device_name()}; torch {torch.__version__}"
+    )
+    rows = []
+    folder = ModelFolder.open(arguments.model)
+    for precision in ("bf16", "fp32"):
+        backend = TorchBackend.load(folder, arguments.device, precision)
+        parser = Parser(backend, folder.config, folder.vocabularies)
+        for tokens in arguments.batch_tokens:
+            passes = [_seconds(parser, sentences, tokens) for _ in range(4)]
+            watch = Stopwatch(backend)
+            whole = _seconds(Parser(watch, folder.config, folder.vocabularies), sentences, tokens)  # type: ignore[arg-type]
+            row = {
+                "precision": precision,
+                "batch_tokens": tokens,
+                "sentences_per_second": round(len(sentences) / min(passes[1:])),
+            }
+            row |= {f"{what}_share": round(seconds / whole, 3) for what, seconds in watch.seconds.items()}
+            print(json.dumps(row), flush=True)
+            rows.append(row)
+    if arguments.out is not None:
+        arguments.out.write_text(json.dumps(rows, indent=1))
+
+
+def _seconds(parser: Parser, sentences: list[Sentence], batch_tokens: int) -> float:
+    began = time.perf_counter()
+    trees = parser.parse(sentences, batch_tokens=batch_tokens)
+    seconds = time.perf_counter() - began
+    assert len(trees) == len(sentences)  # and they are let go only now
+    return seconds
+
+
+if __name__ == "__main__":
+    main()
