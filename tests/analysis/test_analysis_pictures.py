@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from io import BytesIO
 
 import numpy as np
 import pytest
+from matplotlib.image import imread as read_png
 
-from fencepost.analysis import svg
+from fencepost.analysis import png, svg
 
 AWKWARD = ["<b>", '"&"', "שלום", "猫"]
 
@@ -71,3 +73,33 @@ def test_hebrew_runs_from_right_to_left_and_english_from_left_to_right() -> None
     )
     assert hebrew == sorted(hebrew, reverse=True)
     assert english == sorted(english)
+
+
+def pixels(picture: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    return np.asarray(read_png(BytesIO(picture)), np.float32)
+
+
+def test_a_png_of_awkward_words_is_drawn_and_dollars_make_no_formula() -> None:
+    tokens = [*AWKWARD, "$5$", "x_1^2$"]
+    with png.fonts():
+        arcs, heat = (
+            png.arcs(tokens, np.eye(6)[::-1], ""),
+            png.heat_map(np.eye(6), tokens, tokens, ("", ""), ""),
+        )
+    assert pixels(arcs).std() > 0
+    assert pixels(heat).std() > 0
+
+
+def test_a_png_is_darker_for_more_attention() -> None:
+    none, some = (pixels(png.heat_map(np.full((3, 3), x), "abc", "abc", ("", ""), "")) for x in (0.0, 1.0))
+    assert some.mean() < none.mean()
+
+
+def test_arcs_of_a_png_are_blue_above_and_orange_below() -> None:
+    earlier = np.zeros((3, 3))
+    earlier[2, 0] = 1.0
+    for matrix, blue_half in ((earlier, "top"), (earlier.T, "bottom")):
+        red, _, blue, *_ = np.moveaxis(pixels(png.arcs("abc", matrix, "")), -1, 0)
+        difference = np.abs(red - blue).sum(1)
+        top, bottom = np.array_split(difference, 2)
+        assert (top.sum() > bottom.sum()) == (blue_half == "top")

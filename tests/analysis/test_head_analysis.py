@@ -172,6 +172,14 @@ def test_the_report_is_one_page_with_everything_in_it(model: Path, gold: str, tm
         assert ElementTree.parse(tmp_path / "out" / name).getroot().tag.endswith("svg")
 
 
+def test_all_pictures_come_as_png_if_asked_for(model: Path, gold: str, tmp_path: Path) -> None:
+    assert main(["analyze", str(model), gold, "--out", str(tmp_path), "--heads", "2.1", "--png"]) == 0
+    pictures = {path.name: path.read_bytes() for path in tmp_path.glob("*.png")}
+    parts = {"content", "distances", "start", "errors-label", "errors-length", "errors-sentence"}
+    assert set(pictures) == {f"{part}.png" for part in parts} | {"head-2.1-heat.png", "head-2.1-arcs.png"}
+    assert all(content.startswith(b"\x89PNG") for content in pictures.values())
+
+
 def dense(config: Config) -> Config:
     return replace(config, encoder=replace(config.encoder, projection="dense"))
 

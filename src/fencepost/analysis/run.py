@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -35,11 +35,14 @@ def analyze(
     heads: Sequence[tuple[int, int]] = (),
     most: int = 200,
     device: str = "cpu",
+    png: bool = False,
 ) -> Path:
     """Writes ``report.html`` and ``report.json`` into ``out``, and pictures of the ``heads`` that are asked for.
 
     ``sentence`` is the number, from 1, of the one whose attention is drawn. Averages are over the first ``most``.
+    With ``png`` there are pictures of everything as PNG files, too.
     """
+    draw = _png() if png else None
     folder = ModelFolder.open(model)
     backend = TorchBackend.load(folder, device)
     params = load_params(folder.config.eval.params)
@@ -63,7 +66,16 @@ def analyze(
     for name, text in files.items():
         with write_atomically(out / name) as file:
             file.write(text)
+    for name, content in draw(findings, heads).items() if draw else ():
+        (out / name).write_bytes(content)
     return out / REPORT
+
+
+def _png() -> Callable[[Findings, Sequence[tuple[int, int]]], dict[str, bytes]]:
+    """matplotlib is an extra; that it is missing shows before hours of parsing."""
+    from fencepost.analysis.png import pictures
+
+    return pictures
 
 
 def choose(trees: Treebank, number: int | None) -> Sentence:

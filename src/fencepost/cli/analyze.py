@@ -11,7 +11,7 @@ from fencepost.errors import MissingExtraError, UsageError
 
 EXAMPLES = """examples:
   fencepost analyze model dev.txt --out report
-  fencepost analyze model dev.txt --out report --sentence 17 --heads 1.3,8.2
+  fencepost analyze model dev.txt --out report --sentence 17 --heads 1.3,8.2 --png
 """
 
 
@@ -31,6 +31,7 @@ def add_command(subparsers: Any) -> None:
         "--sentence", type=int, metavar="N", help="draw the attention on this one (default: a short one)"
     )
     parser.add_argument("--heads", default="", metavar="L.H,…", help="also write pictures of these as SVG: layer.head")
+    parser.add_argument("--png", action="store_true", help="also write all pictures as PNG files")
     parser.add_argument(
         "--sentences", type=int, default=200, metavar="N", help="averages over the first N (default: 200)"
     )
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         heads=heads,
         most=arguments.sentences,
         device=arguments.device,
+        png=arguments.png,
     )
     sys.stderr.write(f"the report is {path}\n")
     return 0
