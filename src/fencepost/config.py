@@ -142,6 +142,7 @@ class TrainConfig:
     adam_betas: tuple[float, float] = (0.9, 0.98)
     adam_epsilon: float = 1e-9
     clip_norm: float | None = None
+    average: float | None = None  # decay of a running mean of the weights, which is then what is checked and kept
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
     checkpoint_minutes: float = 5.0  # between two checkpoints to resume from
     seed: int = 1
@@ -241,8 +242,9 @@ def _check_numbers(section: Any, prefix: str) -> None:
             _check_numbers(value, f"{name}.")
         elif isinstance(value, bool):
             continue
-        elif item.name == "adam_betas" or item.name.endswith("dropout"):
-            if not all(0 <= number < 1 for number in (value if isinstance(value, tuple) else (value,))):
+        elif item.name in ("adam_betas", "average") or item.name.endswith("dropout"):
+            numbers = value if isinstance(value, tuple) else () if value is None else (value,)
+            if not all(0 <= number < 1 for number in numbers):
                 raise ConfigError(f"{name} = {value} must be at least 0 and less than 1")
         elif isinstance(value, float) and not 0 <= value < math.inf:
             raise ConfigError(f"{name} = {value} must not be negative or without end")

@@ -147,6 +147,32 @@ def test_training_in_bf16_learns_resumes_exactly_and_saves_fp32(tmp_path: Path) 
     assert {tensor.dtype for tensor in load_file(tmp_path / "model.safetensors").values()} == {torch.float32}
 
 
+def test_a_mean_of_the_weights_is_what_is_kept_and_a_run_with_it_resumes_exactly(tmp_path: Path) -> None:
+    config = small_without_dropout(average=0.9, max_epochs=30)
+    straight = Trainer(config, TREES, TREES, CPU)
+    figures = advance(straight, 12)
+
+    first = Trainer(config, TREES, TREES, CPU)
+    before = advance(first, 5)
+    first.save(tmp_path)
+    second = Trainer(config, TREES, TREES, CPU)
+    second.resume(tmp_path)
+    assert before + advance(second, 7) == figures
+    assert all(map(torch.equal, straight.average.tensors, second.average.tensors))
+
+
+def test_the_mean_of_two_steps_is_that_of_their_weights() -> None:
+    trainer = Trainer(small_without_dropout(average=0.5), TREES, TREES, CPU)
+    start = trainer.parameters[0].detach().clone()
+    advance(trainer, 1)
+    one = trainer.parameters[0].detach().clone()
+    advance(trainer, 1)
+    two = trainer.parameters[0].detach().clone()
+    after_one = start / 11 + one * 10 / 11
+    torch.testing.assert_close(trainer.average.tensors[0], after_one * 2 / 12 + two * 10 / 12)
+    assert torch.equal(trainer.parameters[0], two)  # training goes on from the weights themselves
+
+
 def test_what_others_draw_between_two_steps_changes_nothing() -> None:
     straight, disturbed = (Trainer(tiny_config(), TREES, TREES, CPU) for _ in range(2))
     advance(straight, 2)

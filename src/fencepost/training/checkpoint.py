@@ -18,6 +18,7 @@ from fencepost.config import Config
 from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.precision import Masters
+from fencepost.training.average import Average
 
 
 def save_weights(
@@ -29,10 +30,11 @@ def save_weights(
 
 
 def save_checkpoint(
-    path: Path, weights: Mapping[str, Tensor], optimizer: torch.optim.Optimizer, state: Mapping[str, Any]
+    path: Path, model: Masters, average: Average, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]
 ) -> None:
-    """Writes weights, the optimizer's moments and ``state`` (JSON), then renames into place."""
-    tensors = {f"model.{name}": tensor for name, tensor in weights.items()}
+    """Writes weights, their mean, the optimizer's moments and ``state`` (JSON), then renames into place."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors |= {f"average.{number:06}": tensor for number, tensor in enumerate(average.tensors)}
     for number, moments in optimizer.state_dict()["state"].items():
         tensors.update({f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()})
     beside = path.with_suffix(".tmp")
@@ -51,9 +53,10 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise ModelError(f"{path}: not a checkpoint that can be resumed: {error}") from error
 
 
-def restore(tensors: Mapping[str, Tensor], model: Masters, optimizer: torch.optim.Optimizer) -> None:
-    """Puts weights and the optimizer's moments back."""
+def restore(tensors: Mapping[str, Tensor], model: Masters, average: Average, optimizer: torch.optim.Optimizer) -> None:
+    """Puts weights, their mean and the optimizer's moments back."""
     model.load_state_dict(_below("model.", tensors))
+    average.load([tensor for _, tensor in sorted(_below("average.", tensors).items())])
     _restore_optimizer(optimizer, _below("optimizer.", tensors))
 
 

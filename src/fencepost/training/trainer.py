@@ -33,6 +33,7 @@ from fencepost.model.precision import Masters, lower
 from fencepost.model.pretrained import load_pretrained, pretrained_encoders
 from fencepost.model.recordings import Recordings
 from fencepost.training.ahead import Ahead
+from fencepost.training.average import Average
 from fencepost.training.card import model_card
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
 from fencepost.training.data import TrainingSet
@@ -90,6 +91,7 @@ class Trainer:
         load_pretrained(self.model, config.pretrained.model)
         self.masters = Masters(self.model, lower(self.model) if config.train.precision == "bf16" else {})
         self.parameters = self.masters.parameters
+        self.average = Average(self.masters, config.train.average)
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
         betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
         groups = self._parameter_groups()
@@ -167,6 +169,7 @@ class Trainer:
             group["lr"] = group["share"] * self.schedule.rate(self.step_number, train)
         self.optimizer.step()
         self.masters.give_values()
+        self.average.update(self.step_number)
         self.optimizer.zero_grad(set_to_none=True)
 
     def _prepare(self, batch: list[int]) -> list[Piece]:
@@ -202,24 +205,25 @@ class Trainer:
         loss = self._finite_loss() / steps
         trained = time.monotonic() - self._last_check
         sentences = steps * self.config.train.batch_size
-        score = self.dev.score(self.backend) if self.team.leads else Brackets(0, 0, 0)
         epoch = self.step_number / self.batches_an_epoch
-        check = Check(
-            step=self.step_number,
-            epoch=round(epoch, 3),
-            seconds=round(self.seconds, 3),
-            loss=loss,
-            precision=round(score.precision, 3),
-            recall=round(score.recall, 3),
-            f1=round(score.f1, 3),
-            learning_rate=self.schedule.rate(self.step_number, self.config.train),
-            sentences_per_second=round(sentences / trained, 1),
-        )
-        train = self.config.train
-        warming = self.step_number <= train.warmup_batches
-        if self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming):
-            self.best_weights = {name: tensor.clone() for name, tensor in self.masters.state_dict().items()}
-            self.best_check = check
+        with self.average.in_place():
+            score = self.dev.score(self.backend) if self.team.leads else Brackets(0, 0, 0)
+            check = Check(
+                step=self.step_number,
+                epoch=round(epoch, 3),
+                seconds=round(self.seconds, 3),
+                loss=loss,
+                precision=round(score.precision, 3),
+                recall=round(score.recall, 3),
+                f1=round(score.f1, 3),
+                learning_rate=self.schedule.rate(self.step_number, self.config.train),
+                sentences_per_second=round(sentences / trained, 1),
+            )
+            train = self.config.train
+            warming = self.step_number <= train.warmup_batches
+            if self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming):
+                self.best_weights = {name: tensor.clone() for name, tensor in self.masters.state_dict().items()}
+                self.best_check = check
         self._loss_sum.zero_()
         self._last_check = time.monotonic()
         return check
@@ -268,7 +272,7 @@ class Trainer:
             "config": config_to_toml(self.config),
             "vocabularies": self.vocabularies.to_json(),
         }
-        save_checkpoint(out / CHECKPOINT, self.masters.state_dict(), self.optimizer, state)
+        save_checkpoint(out / CHECKPOINT, self.masters, self.average, self.optimizer, state)
 
     def resume(self, out: Path) -> None:
         """Goes on from a checkpoint of the same configuration and data."""
@@ -279,7 +283,7 @@ class Trainer:
                     f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
                     hint="resume with the same configuration and data, or train into another folder",
                 )
-        restore(tensors, self.masters, self.optimizer)
+        restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()
         self.step_number = state["step"]
         self.schedule = Schedule(**state["schedule"])
