@@ -1,0 +1,43 @@
+"""The four English treebanks: which sentences of each are trained on, developed on and tested on."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Treebank
+
+TRAINED_ON: Final = ("gum", "masc", "craft")
+TESTS: Final = {"wsj": ("train", "dev", "test"), "masc": ("test",), "gum": ("test",), "craft": ("test",)}
+FOLDERS: Final = {"wsj": "wsj-sample", "masc": "masc", "gum": "gum", "craft": "craft"}
+
+
+class Item(NamedTuple):
+    """A tree and what the treebank says of its text."""
+
+    tree: Tree
+    document: str
+    genre: str  # of GUM and MASC
+    free: bool  # for commercial use
+
+
+def load(treebanks: Path, corpus: str, splits: Iterable[str]) -> list[Item]:
+    return [item for split in splits for item in _load(treebanks / "en" / FOLDERS[corpus], split)]
+
+
+def _load(folder: Path, split: str) -> list[Item]:
+    trees = Treebank.load(folder / f"{split}.txt")
+    with (folder / f"{split}.meta.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [
+        Item(tree, row["doc"], row.get("genre", ""), row.get("commercial", "yes") == "yes")
+        for tree, row in zip(trees, rows, strict=True)
+    ]
+
+
+def letters(tree: Tree) -> str:
+    """A sentence as it is compared with others: however it is cut into words, and whatever its capitals and signs."""
+    return "".join(filter(str.isalnum, "".join(tree.words()).lower()))

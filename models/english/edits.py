@@ -1,0 +1,65 @@
+"""Trees over the same sentence written differently, as people write: without a stop, in capitals, with other quotes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from nodes import change_leaves, with_leaves
+
+from fencepost.trees.tree import Leaf, Tree
+
+SMALL_IN_TITLES: Final = frozenset({"IN", "DT", "CC", "TO"})
+STRAIGHT: Final = {"``": '"', "''": '"', "`": "'"}
+CURLY: Final = {"``": "“", "''": "”", "`": "‘", "'": "’"}
+
+
+def without_final_stop(tree: Tree) -> Tree | None:
+    """None where the last word is no stop, or is all there is."""
+    leaves = tree.leaves()
+    return _without_last(tree) if len(leaves) > 1 and leaves[-1].tag == "." else None
+
+
+def _without_last(tree: Tree) -> Tree | None:
+    *others, last = tree.children
+    shorter = _without_last(last) if isinstance(last, Tree) else None
+    children = others if shorter is None else [*others, shorter]
+    return Tree(tree.label, children) if children else None
+
+
+def in_capitals(tree: Tree) -> Tree:
+    return change_leaves(tree, lambda leaf: Leaf(leaf.tag, leaf.word.upper()))
+
+
+def in_small_letters(tree: Tree) -> Tree:
+    return change_leaves(tree, lambda leaf: Leaf(leaf.tag, leaf.word.lower()))
+
+
+def as_headline(tree: Tree) -> Tree:
+    """Every Word with a Capital, but for short ones in between."""
+    first, *others = tree.leaves()
+    return with_leaves(tree, [_capitalized(first), *map(_headline_word, others)])
+
+
+def _headline_word(leaf: Leaf) -> Leaf:
+    is_small = len(leaf.word) < 4 and leaf.tag in SMALL_IN_TITLES
+    return Leaf(leaf.tag, leaf.word.lower()) if is_small else _capitalized(leaf)
+
+
+def _capitalized(leaf: Leaf) -> Leaf:
+    return Leaf(leaf.tag, leaf.word[0].upper() + leaf.word[1:])
+
+
+def with_small_start(tree: Tree) -> Tree | None:
+    """None where the first word is a name, an abbreviation, "I", or small already."""
+    first, *others = tree.leaves()
+    if first.tag in ("NNP", "NNPS") or first.word == "I" or not first.word.istitle():
+        return None
+    return with_leaves(tree, [Leaf(first.tag, first.word.lower()), *others])
+
+
+def with_quotes(tree: Tree, quotes: Mapping[str, str]) -> Tree:
+    """The tree with Penn's quotes written as ``STRAIGHT`` or ``CURLY`` says."""
+    return change_leaves(
+        tree, lambda leaf: Leaf(leaf.tag, quotes.get(leaf.word, leaf.word) if leaf.tag in ("``", "''") else leaf.word)
+    )

@@ -1,0 +1,199 @@
+"""One notation for all treebanks, that of the Wall Street Journal part of the Penn Treebank; see README.md for why.
+
+Every step is a tree in, a tree out, and none adds, drops or moves a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from nodes import change_leaves, name, rebuild
+
+from fencepost.trees.normalize import normalize
+from fencepost.trees.tree import Leaf, Node, Tree
+
+OPEN: Final = "-LRB-"
+CLOSE: Final = "-RRB-"
+WHOLE_SENTENCES: Final = frozenset({"TOP", "S", "SQ", "SBARQ", "SINV", "FRAG", "INTJ", "X"})
+BRACKETED: Final = frozenset({"PRN", "LST", "CIT"})
+AFTER_THE_NOUN: Final = frozenset({"PP", "SBAR", "VP", "S"})
+WH_TAGS: Final = frozenset({"WDT", "WP", "WP$"})
+TAGS: Final = {"-LSB-": OPEN, "-RSB-": CLOSE, "NFP": ":", "AFX": "JJ", "XX": "FW"}
+PENN_QUOTES: Final = {
+    "``": {'"': "``", "“": "``", "'": "`", "‘": "`"},
+    "''": {'"': "''", "”": "''", "’": "'"},
+}
+
+
+def harmonize(tree: Tree) -> Tree:
+    for step in STEPS:
+        tree = step(tree)
+    return normalize(tree) or tree  # a phrase that is left alone under one of the same label is merged with it
+
+
+# Brackets
+
+
+def close_brackets(tree: Tree) -> Tree:
+    """A closing bracket that hangs higher than the opening one goes down to it."""
+    return rebuild(tree, _close_brackets)
+
+
+def _close_brackets(node: Tree) -> Tree:
+    children: list[Node] = []
+    for child in node.children:
+        before = children[-1] if children else None
+        if name(child) == CLOSE and isinstance(before, Tree) and not _unclosed(children) and _opens_at_end(before):
+            children[-1] = _add_at_end(before, child)
+        else:
+            children.append(child)
+    return Tree(node.label, children)
+
+
+def _unclosed(children: Sequence[Node]) -> bool:
+    names = [name(child) for child in children]
+    return names.count(OPEN) > names.count(CLOSE)
+
+
+def _opens_at_end(node: Node) -> bool:
+    """Whether a bracket is open at the end of a phrase."""
+    return isinstance(node, Tree) and (_unclosed(node.children) or _opens_at_end(node.children[-1]))
+
+
+def _add_at_end(node: Tree, bracket: Node) -> Tree:
+    """The phrase with a closing bracket beside the innermost open one."""
+    *others, last = node.children
+    if isinstance(last, Tree) and _opens_at_end(last):
+        return Tree(node.label, [*others, _add_at_end(last, bracket)])
+    return Tree(node.label, [*node.children, bracket])
+
+
+def wrap_parentheses(tree: Tree) -> Tree:
+    """What stands in brackets is a PRN: ``(NP (NP x) ( (NP y) ))`` is ``(NP (NP x) (PRN ( (NP y) )))``."""
+    return rebuild(tree, _wrap_parentheses)
+
+
+def _wrap_parentheses(node: Tree) -> Tree:
+    names = [name(child) for child in node.children]
+    if node.label in BRACKETED or OPEN not in names:
+        return node
+    start = names.index(OPEN)
+    if CLOSE not in names[start:]:
+        return node
+    end = names.index(CLOSE, start)
+    inside = node.children[start + 1 : end]
+    if start == 0 and end == len(names) - 1 and inside and node.label not in WHOLE_SENTENCES:
+        return Tree("PRN", [node.children[0], Tree(node.label, inside), node.children[end]])
+    # A bracket at the start, or around one bare word, is part of a name: "(317) 634-6102", "poly (A) tail".
+    if start == 0 or (len(inside) < 2 and not any(isinstance(child, Tree) for child in inside)):
+        return node
+    parenthesis = Tree("PRN", node.children[start : end + 1])
+    return Tree(node.label, [*node.children[:start], parenthesis, *node.children[end + 1 :]])
+
+
+def rename_citations(tree: Tree) -> Tree:
+    """CIT, which only CRAFT has, is a PRN where it stands in brackets and an NP elsewhere."""
+
+    def rename(node: Tree) -> Tree:
+        if node.label != "CIT":
+            return node
+        return Tree("PRN" if name(node.children[0]) == OPEN else "NP", node.children)
+
+    return rebuild(tree, rename)
+
+
+# Noun phrases
+
+
+def replace_nml(tree: Tree) -> Tree:
+    """NML, the inner structure of noun phrases, goes: the WSJ has it flat, but for three cases that it marks otherwise.
+
+    In a parenthesis it is an NP; with a phrase after its noun it is a NAC (``(NAC (NNP Bank) (PP of England))``);
+    coordinated phrases at the end of an NP are NXs.
+    """
+    last = len(tree.children) - 1
+    parts = [_noun_parts(child, tree.label, place == last) for place, child in enumerate(tree.children)]
+    return Tree(tree.label, [node for nodes in parts for node in nodes])
+
+
+def _noun_parts(node: Node, above: str, is_last: bool) -> Sequence[Node]:
+    if isinstance(node, Leaf):
+        return [node]
+    if node.label != "NML":
+        return [replace_nml(node)]
+    if above in ("PRN", "TOP"):
+        return [replace_nml(Tree("NP", node.children))]
+    if any(name(child) in AFTER_THE_NOUN and not _is_range(child) for child in node.children):
+        return [Tree("NAC", replace_nml(node).children)]
+    names = [name(child) for child in node.children]
+    if is_last and above == "NP" and "CC" in names and "NML" in names:
+        return [Tree("NX", [_coordinated(child) for child in node.children])]
+    return replace_nml(node).children
+
+
+def _is_range(node: Node) -> bool:
+    """CRAFT has ``(PP (SYM -) (NP (CD 5)))`` in "3-5"."""
+    return isinstance(node, Tree) and name(node.children[0]) == "SYM"
+
+
+def _coordinated(node: Node) -> Node:
+    if isinstance(node, Leaf):
+        return node
+    return replace_nml(Tree("NX", node.children) if node.label == "NML" else node)
+
+
+def name_wh_phrases(tree: Tree) -> Tree:
+    """The relative or interrogative phrase of an SBAR or SBARQ is a WHNP; GUM often says NP."""
+
+    def rename(node: Tree) -> Tree:
+        if node.label not in ("SBAR", "SBARQ"):
+            return node
+        return Tree(node.label, map(_wh_phrase, node.children))
+
+    return rebuild(tree, rename)
+
+
+def _wh_phrase(node: Node) -> Node:
+    if isinstance(node, Tree) and node.label == "NP" and name(node.children[0]) in WH_TAGS:
+        return Tree("WHNP", node.children)
+    return node
+
+
+# Words and tags
+
+
+def rename_tags(tree: Tree) -> Tree:
+    """Penn's 45 tags and HYPH, for hyphens that stand alone. "to" is always TO; other joining signs are SYM."""
+    return change_leaves(tree, _rename_tag)
+
+
+def _rename_tag(leaf: Leaf) -> Leaf:
+    if leaf.tag == "IN" and leaf.word.lower() == "to":
+        return Leaf("TO", leaf.word)
+    if leaf.tag == "AFX" and leaf.word in ("s", "'s"):
+        return Leaf("NNS", leaf.word)  # the plural of a sign: "+'s"
+    if leaf.tag == "HYPH" and leaf.word not in ("-", "–", "‑"):
+        return Leaf("SYM", leaf.word)
+    return Leaf(TAGS.get(leaf.tag, leaf.tag), leaf.word)
+
+
+def penn_words(tree: Tree) -> Tree:
+    """Words as our tokeniser writes them: Penn's quotes, and no backslash before a slash or an asterisk."""
+    return change_leaves(tree, _penn_word)
+
+
+def _penn_word(leaf: Leaf) -> Leaf:
+    word = PENN_QUOTES.get(leaf.tag, {}).get(leaf.word, leaf.word)
+    return Leaf(leaf.tag, word.replace("\\/", "/").replace("\\*", "*"))
+
+
+STEPS: Final[tuple[Callable[[Tree], Tree], ...]] = (
+    close_brackets,
+    wrap_parentheses,
+    rename_citations,
+    replace_nml,
+    name_wh_phrases,
+    rename_tags,
+    penn_words,
+)

@@ -1,0 +1,133 @@
+"""Training, development and test files of the English model, from the treebanks that it may be trained on.
+
+    python models/english/prepare.py --treebanks DIR --out DIR [--seed 1]
+
+DIR has the folders en/gum, en/masc, en/craft and en/wsj-sample, each with train, dev and test (.txt, one tree a line)
+and a .meta.tsv beside each. The same seed gives the same files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from corpora import TESTS, TRAINED_ON, Item, letters, load
+from edits import CURLY, STRAIGHT, as_headline, in_capitals, in_small_letters, with_quotes, with_small_start
+from edits import without_final_stop as without_stop
+from harmonize import harmonize
+from hyphens import join_hyphens
+
+from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Treebank
+
+CRAFT_TRAIN: Final = 6000  # sentences: fewer words of biomedical prose than of general English
+CRAFT_DEV: Final = 400
+MOST_REPEATS: Final = 2
+SHORTEST_LEAK: Final = 6  # words; shorter test sentences ("Thank you .") may be met in training
+JOINED: Final = 0.5  # sentences whose hyphenated words are made whole
+QUOTED: Final = ((0.1, STRAIGHT), (0.1, CURLY))
+# Copies beside the sentence itself: the share of sentences that have one, and how it is written.
+COPIES: Final[tuple[tuple[float, Callable[[Tree], Tree | None]], ...]] = (
+    (0.10, without_stop),
+    (0.03, in_capitals),
+    (0.03, in_small_letters),
+    (0.02, as_headline),
+    (0.02, with_small_start),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--treebanks", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    tests = {corpus: load(arguments.treebanks, corpus, splits) for corpus, splits in TESTS.items()}
+    for corpus, items in tests.items():
+        save(arguments.out / f"test.{corpus}.txt", [harmonize(item.tree) for item in items])
+        for genre in sorted({item.genre for item in items} - {""}):
+            trees = [harmonize(item.tree) for item in items if item.genre == genre]
+            save(arguments.out / f"test.{corpus}.{genre.replace(' ', '-')}.txt", trees)
+    tested = {letters(item.tree) for items in tests.values() for item in items if long_enough(item.tree)}
+    train, dev = [], []
+    for corpus in TRAINED_ON:
+        # A generator for each treebank, so that a change to one leaves the others as they were.
+        choice = random.Random(f"{arguments.seed} {corpus}")
+        found = training_trees(load(arguments.treebanks, corpus, ["train"]), corpus, tested, choice)
+        train += report(f"train {corpus}", found)
+        dev_trees = development_trees(load(arguments.treebanks, corpus, ["dev"]), corpus, choice)
+        dev += save(arguments.out / f"dev.{corpus}.txt", dev_trees)
+    random.Random(arguments.seed).shuffle(train)
+    save(arguments.out / "train.txt", train)
+    save(arguments.out / "dev.txt", dev)
+
+
+def training_trees(items: Sequence[Item], corpus: str, tested: set[str], choice: random.Random) -> list[Tree]:
+    free = [item.tree for item in items if item.free]
+    unseen = [tree for tree in free if letters(tree) not in tested]
+    kept = list(without_repeats(unseen))
+    print(f"{corpus}: {len(free):,} free, {len(free) - len(unseen)} tested on, {len(unseen) - len(kept)} repeated")
+    if corpus == "craft":
+        kept = choice.sample(kept, min(CRAFT_TRAIN, len(kept)))
+    return [copy for tree in kept for copy in versions(tree, choice)]
+
+
+def development_trees(items: Sequence[Item], corpus: str, choice: random.Random) -> list[Tree]:
+    free = [item.tree for item in items if item.free]
+    if corpus == "craft":
+        free = choice.sample(free, min(CRAFT_DEV, len(free)))
+    return [base_version(tree, choice) for tree in free]
+
+
+def long_enough(tree: Tree) -> bool:
+    return len(tree.leaves()) >= SHORTEST_LEAK
+
+
+def without_repeats(trees: Iterable[Tree]) -> Iterator[Tree]:
+    """At most ``MOST_REPEATS`` trees that are the same."""
+    seen: Counter[str] = Counter()
+    for tree in trees:
+        seen[str(tree)] += 1
+        if seen[str(tree)] <= MOST_REPEATS:
+            yield tree
+
+
+def versions(tree: Tree, choice: random.Random) -> Iterator[Tree]:
+    """A sentence as it is trained on, and now and then once more in another spelling."""
+    base = base_version(tree, choice)
+    yield quoted(base, choice.random())
+    for share, edit in COPIES:
+        copy = edit(base) if choice.random() < share else None
+        if copy is not None:
+            yield copy
+
+
+def base_version(tree: Tree, choice: random.Random) -> Tree:
+    return harmonize(join_hyphens(tree) if choice.random() < JOINED else tree)
+
+
+def quoted(tree: Tree, draw: float) -> Tree:
+    for share, quotes in QUOTED:
+        if draw < share:
+            return with_quotes(tree, quotes)
+        draw -= share
+    return tree
+
+
+def save(path: Path, trees: list[Tree]) -> list[Tree]:
+    Treebank(trees).save(path)
+    return report(path.name, trees)
+
+
+def report(title: str, trees: list[Tree]) -> list[Tree]:
+    print(f"{title}: {len(trees):,} sentences, {sum(len(tree.leaves()) for tree in trees):,} tokens")
+    return trees
+
+
+if __name__ == "__main__":
+    main()
