@@ -1,0 +1,53 @@
+"""Treebank sentences as running text, since their source text is not at hand, and how well such text is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from corpora import Item
+
+from fencepost.evaluation.characters import InText, score_in_text
+from fencepost.evaluation.measures import Brackets
+from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
+from fencepost.parser import Parser
+from fencepost.text import read_stream
+from fencepost.trees.tree import Leaf, Tree
+
+
+def text_of(items: Iterable[Item]) -> str:
+    """Blanks as English has them. A paragraph ends with a document, and after a sentence without a stop: a heading."""
+    parts: list[str] = []
+    document = None
+    for item in items:
+        if document not in (None, item.document):
+            parts.append("\n\n")
+        document = item.document
+        leaves = item.tree.leaves()
+        parts.append(sentence_text(leaves) + (" " if any(leaf.tag == "." for leaf in leaves[-3:]) else "\n\n"))
+    return "".join(parts)
+
+
+def sentence_text(leaves: Sequence[Leaf]) -> str:
+    words = surface(leaves)
+    spaces = list(guess_spaces(words, "en"))
+    for place, leaf in enumerate(leaves):
+        if leaf.tag == "HYPH" or (leaf.tag == "SYM" and leaf.word in ("-", "/")):
+            spaces[max(place - 1, 0)] = spaces[place] = False
+    return "".join(word + " " * space for word, space in zip(words, spaces, strict=True)).strip()
+
+
+def surface(leaves: Iterable[Leaf]) -> list[str]:
+    """Words as text has them, which is without Penn's quotes."""
+    return [PLAIN_QUOTES.get(leaf.word, leaf.word) for leaf in leaves]
+
+
+def score_raw_text(parser: Parser, items: Sequence[Item]) -> Brackets:
+    """F1 between characters: the parser's own sentences and tokens against the trees that the text was made from."""
+    found = list(read_stream([text_of(items)]))
+    trees = parser.parse(sentence.sentence() for sentence in found)
+    predicted = [(tree, [token.text for token in sentence.tokens]) for tree, sentence in zip(trees, found, strict=True)]
+    return score_in_text([_in_text(item.tree) for item in items], predicted)
+
+
+def _in_text(tree: Tree) -> InText:
+    return tree, surface(tree.leaves())
