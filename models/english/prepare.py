@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import Final
 
 from corpora import TESTS, TRAINED_ON, Item, letters, load
-from edits import CURLY, STRAIGHT, as_headline, in_capitals, in_small_letters, with_quotes, with_small_start
-from edits import without_final_stop as without_stop
+from edits import (
+    CURLY,
+    STRAIGHT,
+    as_headline,
+    in_capitals,
+    in_small_letters,
+    with_quotes,
+    with_small_start,
+    without_final_stop,
+)
 from harmonize import harmonize
 from hyphens import join_hyphens
 
@@ -32,7 +40,7 @@ JOINED: Final = 0.5  # sentences whose hyphenated words are made whole
 QUOTED: Final = ((0.1, STRAIGHT), (0.1, CURLY))
 # Copies beside the sentence itself: the share of sentences that have one, and how it is written.
 COPIES: Final[tuple[tuple[float, Callable[[Tree], Tree | None]], ...]] = (
-    (0.10, without_stop),
+    (0.10, without_final_stop),
     (0.03, in_capitals),
     (0.03, in_small_letters),
     (0.02, as_headline),
@@ -49,10 +57,7 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     tests = {corpus: load(arguments.treebanks, corpus, splits) for corpus, splits in TESTS.items()}
     for corpus, items in tests.items():
-        save(arguments.out / f"test.{corpus}.txt", [harmonize(item.tree) for item in items])
-        for genre in sorted({item.genre for item in items} - {""}):
-            trees = [harmonize(item.tree) for item in items if item.genre == genre]
-            save(arguments.out / f"test.{corpus}.{genre.replace(' ', '-')}.txt", trees)
+        save_tests(arguments.out, corpus, items)
     tested = {letters(item.tree) for items in tests.values() for item in items if long_enough(item.tree)}
     train, dev = [], []
     for corpus in TRAINED_ON:
@@ -65,6 +70,14 @@ def main() -> None:
     random.Random(arguments.seed).shuffle(train)
     save(arguments.out / "train.txt", train)
     save(arguments.out / "dev.txt", dev)
+
+
+def save_tests(out: Path, corpus: str, items: Sequence[Item]) -> None:
+    """All of a test set, and each of its genres."""
+    save(out / f"test.{corpus}.txt", [harmonize(item.tree) for item in items])
+    for genre in sorted({item.genre for item in items} - {""}):
+        trees = [harmonize(item.tree) for item in items if item.genre == genre]
+        save(out / f"test.{corpus}.{genre.replace(' ', '-')}.txt", trees)
 
 
 def training_trees(items: Sequence[Item], corpus: str, tested: set[str], choice: random.Random) -> list[Tree]:
