@@ -1,39 +1,43 @@
 """Turns a trained model into ONNX graphs that ``backends.onnx`` runs without torch.
 
-letters.onnx  the letters of distinct words -> a vector for each word; only where the model reads letters
-model.onnx    what is known of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
-spans.onnx    fenceposts and pairs of them -> the scores of all labels, the best score and its label
+letters.onnx   the letters of distinct words -> a vector for each word; only where the model reads letters
+subwords.onnx  sub-tokens -> a vector for each; only where the model reads a pre-trained encoder
+model.onnx     what is known of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
+spans.onnx     fenceposts and pairs of them -> the scores of all labels, the best score and its label
 """
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Literal
 
-from fencepost.backends.folder import CARD, LETTERS, ONNX, SPANS, ModelFolder, require_new, write_model
+from fencepost.backends.folder import CARD, LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, require_new, write_model
+from fencepost.backends.graphs.embedding import from_fp32, from_int8
 from fencepost.backends.graphs.letters import letters_graph
 from fencepost.backends.graphs.linear import in_fp32, in_int8
 from fencepost.backends.graphs.parser import model_graph, reads_letters, spans_graph
+from fencepost.backends.graphs.pretrained import require_exportable, subwords_graph
 from fencepost.backends.torch import TorchBackend
 from fencepost.config import Config
 from fencepost.errors import UsageError
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.pretrained import Pretrained
 
 Precision = Literal["fp32", "int8"]
 
 
 def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32") -> None:
-    """Writes a model folder that runs without torch. In int8 the encoder's matrices are quantised, the rest is not."""
+    """Writes a model folder that runs without torch. In int8 the encoders' matrices are quantised, the rest is not."""
     folder = ModelFolder.open(model)
     if Path(out).resolve() == folder.path.resolve():
         raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
     require_new(Path(out))
-    unable = [kind for kind in folder.config.lexical if kind in ("pretrained", "vectors")]
-    if unable:
-        raise UsageError(
-            f"a model that reads {' and '.join(unable)} can't be exported yet", hint="it runs on torch, cpu or cuda"
-        )
+    if "vectors" in folder.config.lexical:
+        raise UsageError("a model that reads vectors can't be exported yet", hint="it runs on torch, cpu or cuda")
+    if folder.vocabularies.pretrained is not None:
+        require_exportable(json.loads(folder.vocabularies.pretrained.encoder))
     card = (folder.path / CARD).read_text("utf-8") + _section(precision)
     graphs = onnx_graphs(TorchBackend.load(folder).model, folder.config, precision)
     write_model(Path(out), folder.config, folder.vocabularies, card, graphs)
@@ -42,11 +46,14 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
 def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32") -> dict[str, bytes]:
     """The files of an exported model by name."""
     plan, size = AttentionPlan.of(config.eval.plan), config.d_content
-    linear = in_int8 if precision == "int8" else in_fp32
+    linear, embedding = (in_int8, from_int8) if precision == "int8" else (in_fp32, from_fp32)
     graphs = {ONNX: model_graph(model, size, plan, linear), SPANS: spans_graph(model.span_scorer)}
     from_letters = [module for module in model.lexical.representations if reads_letters(module)]
     if from_letters:
         graphs[LETTERS] = letters_graph(from_letters, size)
+    for module in model.lexical.representations:
+        if isinstance(module, Pretrained):
+            graphs[SUBWORDS] = subwords_graph(module, linear, embedding)
     return graphs
 
 

@@ -24,7 +24,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "README.md",
     "checksums",
 )
-ONNX, SPANS, LETTERS = "model.onnx", "spans.onnx", "letters.onnx"  # weights for ONNX Runtime instead
+ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # for ONNX Runtime instead
 DEFAULT_MODEL: Final = "en"
 
 

@@ -11,7 +11,7 @@ import onnxruntime
 from onnxruntime import InferenceSession
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import LETTERS, ONNX, SPANS, ModelFolder
+from fencepost.backends.folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder
 from fencepost.backends.word_cache import WordCache
 from fencepost.chart import cky, layout
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
@@ -29,12 +29,10 @@ SPELLED: Final = 2_000  # letters read at once
 class OnnxBackend:
     """One model in memory."""
 
-    def __init__(
-        self, model: InferenceSession, spans: InferenceSession, letters: InferenceSession | None, config: Config
-    ) -> None:
-        self._model = model
-        self._spans = spans
-        self._letters = letters
+    def __init__(self, sessions: dict[str, InferenceSession], config: Config) -> None:
+        """``sessions`` of the graphs by the names of their files."""
+        self._model, self._spans = sessions[ONNX], sessions[SPANS]
+        self._letters, self._subwords = sessions.get(LETTERS), sessions.get(SUBWORDS)
         self._cache = WordCache(self._spell)
         self._plan = config.eval.plan
         self._longest = config.eval.longest
@@ -44,10 +42,13 @@ class OnnxBackend:
     @classmethod
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
         """``threads`` share each matrix product: one sentence sooner, but more processes parse a file faster."""
-        reads_letters = any(kind.startswith("char_") for kind in folder.config.lexical)
-        names = [ONNX, SPANS, LETTERS] if reads_letters else [ONNX, SPANS]
-        model, spans, *letters = (_session(folder, name, threads) for name in names)
-        return cls(model, spans, letters[0] if letters else None, folder.config)
+        lexical = folder.config.lexical
+        names = [ONNX, SPANS]
+        if any(kind.startswith("char_") for kind in lexical):
+            names.append(LETTERS)
+        if "pretrained" in lexical:
+            names.append(SUBWORDS)
+        return cls({name: _session(folder, name, threads) for name in names}, folder.config)
 
     @property
     def batch_tokens(self) -> int:
@@ -73,7 +74,7 @@ class OnnxBackend:
     def _encode(self, batch: Batch) -> tuple[Floats, Ints | None]:
         """The projected fenceposts of all sentences [F, hidden], and the tags of their words [W]."""
         first_token, first_post, first_word = (_firsts(batch.lengths + more) for more in (2, 1, 0))
-        vectors = self._word_vectors(batch)
+        letters, subwords = self._letter_vectors(batch), self._subword_vectors(batch)
         wanted = ("fenceposts", "predicted_tags") if self._predicts_tags else ("fenceposts",)
         fenceposts: Floats | None = None
         tags = np.empty(batch.lengths.sum(), np.int64)
@@ -82,7 +83,8 @@ class OnnxBackend:
             width = int(lengths.max()) + 2
             # Past its end a sentence repeats its stop token, which nothing attends to there.
             token = first_token[sentences, None] + np.minimum(np.arange(width), lengths[:, None] + 1)
-            feeds = self._feeds(batch, token, vectors, lengths + 2)
+            feeds = self._feeds(batch, token, letters, subwords)
+            feeds |= _sequence_feeds(lengths + 2, width, self._plan, self._longest)
             outputs = _run(self._model, wanted, feeds)
             if fenceposts is None:
                 fenceposts = np.empty(((batch.lengths + 1).sum(), outputs[0].shape[-1]), np.float32)
@@ -99,21 +101,43 @@ class OnnxBackend:
             for piece in pieces(lengths[places].tolist(), ENCODED):
                 yield places[piece].tolist()
 
-    def _feeds(self, batch: Batch, token: Ints, vectors: Floats | None, lengths: Ints) -> dict[str, npt.NDArray[Any]]:
-        """All that a graph may read of some sentences; ``_run`` takes what it does read."""
-        feeds = _sequence_feeds(lengths, token.shape[1], self._plan, self._longest)
+    def _feeds(
+        self, batch: Batch, token: Ints, letters: Floats | None, subwords: Floats | None
+    ) -> dict[str, npt.NDArray[Any]]:
+        """What the model reads of some sentences' tokens [B, T]."""
+        feeds: dict[str, npt.NDArray[Any]] = {}
         if batch.words is not None:
             feeds["words"] = batch.words[token]
         if batch.tags is not None:
             feeds["tags"] = batch.tags[token]
-        if vectors is not None and batch.spelling_of_token is not None:
-            feeds["letters"] = vectors[batch.spelling_of_token[token]]
+        if letters is not None and batch.spelling_of_token is not None:
+            feeds["letters"] = letters[batch.spelling_of_token[token]]
+        if subwords is not None:
+            feeds["subwords"] = subwords[token]
         return feeds
 
-    def _word_vectors(self, batch: Batch) -> Floats | None:
+    def _letter_vectors(self, batch: Batch) -> Floats | None:
         if batch.spellings is None or batch.spelling_lengths is None:
             return None
         return self._cache.vectors(batch.spellings, batch.spelling_lengths)
+
+    def _subword_vectors(self, batch: Batch) -> Floats | None:
+        """The mean of the vectors of the sub-tokens that each token is made of: [T, hidden]."""
+        if self._subwords is None:
+            return None
+        assert batch.subwords is not None
+        assert batch.window_lengths is not None
+        assert batch.rows_of_token is not None
+        first = _firsts(batch.window_lengths)
+        vectors = np.empty((len(batch.subwords), self._subwords.get_outputs()[0].shape[2]), np.float32)
+        for windows in pieces(batch.window_lengths.tolist(), ENCODED):
+            lengths = batch.window_lengths[windows]
+            # Past its end a window repeats its last sub-token, which nothing attends to there.
+            place = first[windows, None] + np.minimum(np.arange(lengths.max()), lengths[:, None] - 1)
+            feeds = {"subwords": batch.subwords[place], **_sequence_feeds(lengths, place.shape[1], PlanConfig())}
+            _scatter(vectors, _run(self._subwords, ("vectors",), feeds)[0], first[windows], lengths)
+        total = np.add.reduceat(vectors[batch.subword_rows], _firsts(batch.rows_of_token))
+        return np.asarray(total / batch.rows_of_token[:, None].astype(np.float32))
 
     def _spell(self, spellings: Ints, lengths: Ints) -> Floats:
         """The vectors of words that were not met before: [U, C] -> [U, d]."""

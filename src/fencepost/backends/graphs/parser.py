@@ -13,24 +13,27 @@ from fencepost.backends.graphs.linear import Linear, in_fp32
 from fencepost.backends.graphs.recurrence import add_lstm
 from fencepost.features.vocabularies import TOKEN_MARKS
 from fencepost.model.encoder import Encoder, NoEncoder, SelfAttentiveEncoder
-from fencepost.model.lexical import TagEmbedding, WordEmbedding
+from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, TagEmbedding, WordEmbedding
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.pretrained import Pretrained
 from fencepost.model.scorer import SpanScorer, TagScorer
 
 
 def reads_letters(representation: nn.Module) -> bool:
-    return not isinstance(representation, WordEmbedding | TagEmbedding)
+    return isinstance(representation, CharLSTM | CharConcat | CharAttention)
 
 
 def model_graph(model: ParserModel, size: int, plan: AttentionPlan, linear: Linear) -> bytes:
-    """words, tags [B, T], letters [B, T, size], as far as the model reads them, and position, mask or lengths
+    """words, tags [B, T], letters [B, T, size], subwords [B, T, hidden], as far as the model reads them,
+
+    and position, mask or lengths
 
     -> fenceposts [B, T - 1, hidden]: M_1 [y→_k; y←_{k+1}]; and predicted_tags [B, T] where the model predicts any.
     """
     graph = Graph()
-    content = _content(graph, list(model.lexical.representations), size)
+    content = _content(graph, list(model.lexical.representations), size, linear)
     y = _encoder(graph, model.encoder, content, plan, linear)
     left = graph.slice(graph.slice(y, 1, 0, -1), 2, 0, 2**31, 2)
     right = graph.slice(graph.slice(y, 1, 1, 2**31), 2, 1, 2**31, 2)
@@ -65,7 +68,7 @@ def spans_graph(scorer: SpanScorer) -> bytes:
     )
 
 
-def _content(graph: Graph, representations: Sequence[nn.Module], size: int) -> str:
+def _content(graph: Graph, representations: Sequence[nn.Module], size: int, linear: Linear) -> str:
     """§2.2, §5. The sum of a token's vectors: [B, T, size]. What comes from letters comes as one, already summed."""
     vectors = []
     for representation in representations:
@@ -73,6 +76,9 @@ def _content(graph: Graph, representations: Sequence[nn.Module], size: int) -> s
             name = "words" if isinstance(representation, WordEmbedding) else "tags"
             table = graph.constant(numbers(representation.embedding.weight))
             vectors.append(graph.node("Gather", table, graph.input(name, INT64, ["B", "T"])))
+        elif isinstance(representation, Pretrained):
+            weight = numbers(representation.projection.weight).T
+            vectors.append(linear(graph, graph.input("subwords", FLOAT, ["B", "T", len(weight)]), weight))
     if any(map(reads_letters, representations)):
         vectors.append(graph.input("letters", FLOAT, ["B", "T", size]))
     total = vectors[0]

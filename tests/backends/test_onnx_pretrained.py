@@ -1,0 +1,178 @@
+"""Models that read a pre-trained encoder, exported."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save
+from tests.model.model_samples import small_config
+from tests.pretrained_samples import KINDS, pretrained_files
+from tests.samples import TREES
+
+from fencepost.backends.export import export_onnx
+from fencepost.backends.folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
+from fencepost.backends.graphs.builder import FLOAT, INT64, Graph
+from fencepost.backends.graphs.embedding import from_int8
+from fencepost.backends.onnx import OnnxBackend
+from fencepost.backends.torch import TorchBackend, vocab_sizes
+from fencepost.config import Config, LexicalKind, PretrainedConfig
+from fencepost.errors import UsageError
+from fencepost.features.indexer import Indexer
+from fencepost.features.pretrained_files import PretrainedFiles
+from fencepost.features.vocabularies import Vocabularies
+from fencepost.model.build import build_model
+from fencepost.parser import load
+from fencepost.trees.treebank import Sentence
+
+WORDS = ["the", "cats", "sleeping", "cannot", "``", "a", "ab", ".", "Ωmega", "\u200b"]
+PARSING_NEEDS = {"config.toml", "vocab.json", "README.md", "checksums", "encoder.json", "tokenizer.json"}
+
+
+def config_with(number: int = 2, lexical: tuple[LexicalKind, ...] = ("pretrained",), **pretrained: Any) -> Config:
+    section = PretrainedConfig(**({"model": "small", "overlap": 6} | pretrained))
+    return dataclasses.replace(small_config(layers=number), lexical=lexical, pretrained=section)
+
+
+def vocabularies_with(files: PretrainedFiles) -> Vocabularies:
+    return dataclasses.replace(Vocabularies.of(TREES, small_config()), pretrained=files)
+
+
+def write_folder(path: Path, config: Config, files: PretrainedFiles | None = None) -> Path:
+    """Random weights, larger than fresh ones, so that no part of the encoder is without effect."""
+    vocabularies = vocabularies_with(files or pretrained_files())
+    torch.manual_seed(1)
+    model = build_model(config, vocab_sizes(vocabularies)).eval()
+    for name, weight in model.named_parameters():
+        if "norm" not in name.lower():
+            weight.data.add_(0.3 * torch.randn_like(weight))
+    write_model(path, config, vocabularies, "a card\n", {WEIGHTS: save(model.state_dict())})
+    return path
+
+
+def sentences(count: int, longest: int = 20, seed: int = 0) -> list[Sentence]:
+    source = random.Random(seed)
+    return [Sentence(tuple(source.choices(WORDS, k=source.randint(1, longest)))) for _ in range(count)]
+
+
+def assert_scores_are_those_of_torch(folder: Path, out: Path, longest: int = 20) -> None:
+    export_onnx(folder, out)
+    opened = ModelFolder.open(out)
+    batch = Indexer(opened.config, opened.vocabularies).batch(sentences(20, longest))
+    expected, scored = TorchBackend.load(ModelFolder.open(folder)).score(batch), OnnxBackend.load(opened).score(batch)
+    np.testing.assert_allclose(scored.spans.packed(), expected.spans.packed(), atol=2e-4)
+    np.testing.assert_array_equal(scored.tags, expected.tags)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["bert", "electra", "mpnet", "roberta", "xlm-roberta"])
+def test_every_kind_of_encoder_gives_the_scores_of_torch(tmp_path: Path, kind: str) -> None:
+    folder = write_folder(tmp_path / "model", config_with(), pretrained_files(kind))
+    assert_scores_are_those_of_torch(folder, tmp_path / "out")
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "first sub-tokens": {"words": "first"},
+    "all sub-tokens": {"words": "mean"},
+    "a mix of layers": {"layers": "mix"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize("number", [0, 1], ids=["no layers on top", "a layer on top"])
+def test_every_way_of_reading_an_encoder_gives_the_scores_of_torch(
+    tmp_path: Path, way: dict[str, Any], number: int
+) -> None:
+    folder = write_folder(tmp_path / "model", config_with(number, **way))
+    assert_scores_are_those_of_torch(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+def test_sentences_of_many_windows_give_the_scores_of_torch(tmp_path: Path, kind: str) -> None:
+    folder = write_folder(tmp_path / "model", config_with(words="mean"), pretrained_files(kind))
+    assert_scores_are_those_of_torch(folder, tmp_path / "out", longest=200)
+
+
+def test_an_encoder_may_stand_beside_words_and_letters(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "model", config_with(lexical=("words", "char_lstm", "pretrained")))
+    assert_scores_are_those_of_torch(folder, tmp_path / "out")
+
+
+def test_another_activation_gives_the_scores_of_torch(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "model", config_with(), pretrained_files(hidden_act="relu"))
+    assert_scores_are_those_of_torch(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_sentence_gets_the_same_tree_in_any_company(tmp_path: Path, precision: Any) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", precision)
+    parser, given = load(tmp_path / "out"), sentences(60)
+    together = parser.parse(given)
+    assert parser.parse(given, batch_tokens=1) == together
+
+
+def test_eight_bits_give_nearly_the_scores_of_thirty_two(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "model", config_with())
+    scores = []
+    for precision in ("fp32", "int8"):
+        export_onnx(folder, tmp_path / precision, precision)  # type: ignore[arg-type]
+        scores.append(load(tmp_path / precision).span_scores(sentences(30)).packed())
+    exact, rounded = scores
+    assert 0 < np.abs(rounded - exact).mean() < 0.05 * np.abs(exact).mean()
+
+
+def test_a_table_in_eight_bits_is_a_fourth_as_large_and_nearly_the_same() -> None:
+    from onnxruntime import InferenceSession
+
+    graph = Graph()
+    table = np.random.default_rng(0).normal(size=(50, 64)).astype(np.float32) * np.arange(50)[:, None]
+    rows = from_int8(graph, table.astype(np.float32), graph.input("ids", INT64, ["N"]))
+    model = graph.model({"rows": (rows, FLOAT, ["N", 64])})
+    assert len(model) < 0.35 * table.nbytes / 2
+    (found,) = InferenceSession(model).run(None, {"ids": np.arange(50)})
+    assert (np.abs(found - table).max(axis=1) <= np.abs(table).max(axis=1) / 250).all()
+
+
+def test_an_export_has_what_parsing_needs_and_no_more(tmp_path: Path) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", "int8")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == PARSING_NEEDS | {ONNX, SPANS, SUBWORDS}
+
+
+def test_parsing_needs_nothing_of_what_trains_encoders(tmp_path: Path) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", "int8")
+    program = f"""
+import sys
+for name in ("torch", "transformers", "tokenizers", "safetensors", "onnx", "huggingface_hub"):
+    sys.modules[name] = None  # importing it is now an error
+import fencepost
+print(fencepost.load({str(tmp_path / "out")!r}).parse([["the", "cat", "sleeps"]])[0].words())
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert answer.stdout == "['the', 'cat', 'sleeps']\n"
+
+
+REFUSED = {
+    "an encoder of the kind deberta-v2": pretrained_files("deberta-v2"),
+    "an encoder of the kind t5": pretrained_files("t5"),
+    "hidden_act = 'silu'": pretrained_files(hidden_act="silu"),
+    "positions that are relative_key": PretrainedFiles(
+        "", json.dumps({**KINDS["bert"], "model_type": "bert", "position_embedding_type": "relative_key"})
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_an_encoder_that_cant_be_exported_is_refused(tmp_path: Path, what: str) -> None:
+    vocabularies = vocabularies_with(REFUSED[what])
+    write_model(tmp_path / "model", config_with(), vocabularies, "a card\n", {WEIGHTS: b""})
+    with pytest.raises(UsageError, match=what) as refusal:
+        export_onnx(tmp_path / "model", tmp_path / "out")
+    assert refusal.value.hint
+    assert "what can be exported" in refusal.value.hint
