@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
-from fencepost.backends.folder import ModelFolder
+from fencepost.backends.folder import WEIGHTS, ModelFolder
 from fencepost.backends.torch import TorchBackend
 from fencepost.config_files import load_config
 from fencepost.evaluation.score import score
@@ -46,6 +47,7 @@ def main() -> None:
     peak = torch.cuda.max_memory_allocated() / 2**30 if arguments.device.startswith("cuda") else float("nan")
     figures = {"treebank": arguments.treebank.name, "set": overrides, "wall_seconds": round(seconds, 1)}
     figures |= training_figures(arguments.out / LOG) | {"peak_gib": round(peak, 2)}
+    figures["parameters"] = sum(tensor.numel() for tensor in load_file(arguments.out / WEIGHTS).values())
     for precision in ("fp32", "bf16"):
         folder = ModelFolder.open(arguments.out)
         backend = TorchBackend.load(folder, arguments.device, precision)
