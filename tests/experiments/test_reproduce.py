@@ -127,6 +127,62 @@ def test_the_better_of_two_on_development_data_goes_to_test_for_each_language(tr
     assert best["results"][0]["model"] in {row["results"][0]["model"] for row in (chars, words)}
 
 
+@pytest.fixture
+def languages(treebank: Path, tmp_path: Path) -> Path:
+    """A folder with a treebank of Hebrew and a named one of German."""
+    folder = tmp_path / "languages"
+    (folder / "de").mkdir(parents=True)
+    (folder / "he").symlink_to(treebank)
+    (folder / "de" / "toy").symlink_to(treebank)
+    (folder / "notes").mkdir()
+    return folder
+
+
+def content_of(out: Path, name: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((out / f"{name}.json").read_text("utf-8"))
+    return content
+
+
+def test_all_treebanks_of_a_folder_are_one_command(languages: Path, tmp_path: Path) -> None:
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages)) == 0
+    content = content_of(tmp_path, "table7")
+    assert [row["treebank"] for row in content["rows"]] == ["de/toy"] * 3 + ["he"] * 3
+    assert content["rows"][0]["sentences"] == [32, 6, 6]
+    assert any("another treebank" in note for note in content["notes"])
+    assert "| de/toy | 32 / 6 / 6 | CharLSTM only |" in (tmp_path / "table7.md").read_text("utf-8")
+
+
+def test_parts_that_were_run_apart_are_one_table_afterwards(
+    languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("he", "de/toy"):
+        assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", name) == 0
+    parts = [content_of(tmp_path, name)["rows"] for name in ("table7.de-toy", "table7.he")]
+    assert not (tmp_path / "table7.json").exists()
+    monkeypatch.setattr(Trainer, "step", lambda *_: pytest.fail("trained again"))
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages)) == 0
+    assert content_of(tmp_path, "table7")["rows"] == [*parts[0], *parts[1]]
+
+
+def test_what_is_done_can_be_collected_without_training(
+    languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he") == 0
+    monkeypatch.setattr(Trainer, "step", lambda *_: pytest.fail("trained"))
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--collect") == 0
+    problems = [row["problem"] for row in content_of(tmp_path, "table7")["rows"]]
+    assert problems == ["not done yet"] * 3 + [None] * 3
+
+
+def test_a_treebank_that_is_not_there_is_named(
+    languages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he,xx") == 2
+    assert "there is no treebank called xx\nhint: one of de/toy, he" in capsys.readouterr().err
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages / "notes")) == 2
+    assert "there is no treebank\n" in capsys.readouterr().err
+
+
 def test_the_learning_rate_goes_by_language(treebank: Path, tmp_path: Path) -> None:
     reproduce(tmp_path, "table7", "--treebank", f"pl={treebank}")
     configs = [path.read_text("utf-8") for path in (tmp_path / "models").glob("*/config.toml")]

@@ -15,6 +15,8 @@ EXAMPLES = """examples:
   fencepost reproduce table4 --treebank wsj --out try --smoke
   fencepost reproduce table3 --treebank wsj --out results --seeds 1,2,3 --tags jackknife
   fencepost reproduce table7 --treebank he=spmrl/he --treebank sv=spmrl/sv --out results
+  fencepost reproduce table7 --treebanks spmrl --out results
+  fencepost reproduce table7 --treebanks spmrl --only he,sv --out results --device cuda
   fencepost reproduce all --treebank wsj --out results
 
 A treebank is a folder with train, dev and test (.txt or .txt.gz): docs/data.md. Tables that are not about languages
@@ -33,8 +35,11 @@ def add_command(subparsers: Any) -> None:
     )
     parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed, or all")
     parser.add_argument(
-        "--treebank", action="append", required=True, metavar="[NAME=]DIR", help="a folder; may be given again"
+        "--treebank", action="append", default=[], metavar="[NAME=]DIR", help="a folder; may be given again"
     )
+    parser.add_argument("--treebanks", metavar="DIR", help="all of DIR/LANGUAGE and DIR/LANGUAGE/NAME")
+    parser.add_argument("--only", metavar="NAME,…", help="of these; several processes with one OUT can share the work")
+    parser.add_argument("--collect", action="store_true", help="train nothing: the table of what is done already")
     parser.add_argument("--out", required=True, metavar="DIR", help="where results and models go")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--seeds", default="1", metavar="N,…", help="one run for each; mean and deviation (default: 1)")
@@ -54,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     names = table_names() if arguments.table == "all" else [arguments.table]
     tables = [load_table(name) for name in names]
-    treebanks = [_treebank(text) for text in arguments.treebank]
+    treebanks = _treebanks(arguments)
     try:
         from fencepost.experiments.runner import Options, Runner, failed
     except ModuleNotFoundError as error:
@@ -67,13 +72,31 @@ def run(arguments: argparse.Namespace) -> int:
         tags=arguments.tags,
         smoke=arguments.smoke,
         command=_command(arguments),
+        part=(arguments.only or "").replace("/", "-"),
+        collect=arguments.collect,
     )
     runners = [Runner(table, treebanks, options) for table in tables]  # all checked before the first one runs
     outcomes = []
     for runner in runners:
         outcomes += runner.run()
-        sys.stderr.write(f"the table is in {options.out / runner.table.name}.md\n")
+        sys.stderr.write(f"the table is in {runner.path}.md\n")
     return 1 if failed(outcomes) else 0
+
+
+def _treebanks(arguments: argparse.Namespace) -> list[tuple[str, Path]]:
+    from fencepost.experiments.data import find_treebanks
+
+    found = [_treebank(text) for text in arguments.treebank]
+    if arguments.treebanks is not None:
+        found += find_treebanks(Path(arguments.treebanks))
+    if not found:
+        raise UsageError("there is no treebank", hint="--treebank DIR, or --treebanks DIR with DIR/LANGUAGE/train.txt")
+    names = [name for name, _ in found]
+    only = arguments.only.split(",") if arguments.only is not None else names
+    for name in only:
+        if name not in names:
+            raise UsageError(f"there is no treebank called {name}", hint=f"one of {', '.join(names)}")
+    return [(name, folder) for name, folder in found if name in only]
 
 
 def _treebank(text: str) -> tuple[str, Path]:
@@ -95,6 +118,8 @@ def _command(arguments: argparse.Namespace) -> str:
     words = ["fencepost", "reproduce", arguments.table]
     for treebank in arguments.treebank:
         words += ["--treebank", treebank]
+    if arguments.treebanks is not None:
+        words += ["--treebanks", arguments.treebanks]
     words += ["--seeds", arguments.seeds, "--tags", arguments.tags, "--device", arguments.device]
     if arguments.set:
         words += ["--set", *arguments.set]

@@ -42,6 +42,12 @@ class Data:
         return digest([self.training_digest, *map(str, (*self.gold_dev, "", *self.gold_test, "", *self.test))])
 
 
+def find_treebanks(folder: Path) -> list[tuple[str, Path]]:
+    """The treebanks in ``folder/LANGUAGE`` and ``folder/LANGUAGE/NAME``, each with that name."""
+    found = {path.parent for depth in ("*", "*/*") for end in SUFFIXES for path in folder.glob(f"{depth}/train{end}")}
+    return sorted((path.relative_to(folder).as_posix(), path) for path in found)
+
+
 def find_part(folder: Path, part: str) -> Path:
     for suffix in SUFFIXES:
         if (path := folder / f"{part}{suffix}").is_file():

@@ -23,6 +23,7 @@ class Outcome:
     treebank: str
     results: tuple[Result, ...] = ()
     problem: str = ""
+    sizes: tuple[int, int, int] = (0, 0, 0)  # training, development and test trees
 
     def published(self, measure: str) -> float | None:
         language = self.treebank.partition("/")[0]
@@ -34,12 +35,12 @@ class Outcome:
         return None if found is None else found.mean
 
 
-def write_table(table: Table, outcomes: Sequence[Outcome], out: Path, notes: Sequence[str]) -> None:
-    """Writes ``TABLE.md`` and ``TABLE.json`` into a folder."""
-    out.mkdir(parents=True, exist_ok=True)
-    with write_atomically(out / f"{table.name}.md") as file:
+def write_table(table: Table, outcomes: Sequence[Outcome], path: Path, notes: Sequence[str]) -> None:
+    """Writes ``PATH.md`` and ``PATH.json``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with write_atomically(f"{path}.md") as file:
         file.write(to_markdown(table, outcomes, notes))
-    with write_atomically(out / f"{table.name}.json") as file:
+    with write_atomically(f"{path}.json") as file:
         file.write(json.dumps(to_json(table, outcomes, notes), ensure_ascii=False, indent=1) + "\n")
 
 
@@ -75,7 +76,7 @@ def _means(table: Table, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _heading(table: Table) -> list[str]:
-    columns = ["treebank"] if table.languages else []
+    columns = ["treebank", "sentences"] if table.languages else []
     columns.append("row")
     for measure in table.columns():
         columns += [f"{MEASURES[measure]}: published", "ours", "difference"]
@@ -85,7 +86,7 @@ def _heading(table: Table) -> list[str]:
 
 
 def _cells(table: Table, outcome: Outcome, reference: Outcome | None) -> list[str]:
-    cells = [outcome.treebank] if table.languages else []
+    cells = [outcome.treebank, " / ".join(f"{size:,}" for size in outcome.sizes)] if table.languages else []
     cells.append(outcome.row.name)
     for measure in table.columns():
         ours = figure(outcome.results, measure)
@@ -143,6 +144,7 @@ def _row_to_json(table: Table, outcome: Outcome) -> dict[str, Any]:
     return {
         "row": outcome.row.name,
         "treebank": outcome.treebank,
+        "sentences": outcome.sizes,
         "measures": measures,
         "problem": outcome.problem or None,
         "results": [asdict(result) for result in outcome.results],

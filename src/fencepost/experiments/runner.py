@@ -45,6 +45,10 @@ FOLDS: Final = 10
 PRETRAINED: Final = "pretrained."
 
 
+class NotDoneError(FencepostError):
+    """A row without a result, where nothing is to be trained."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a table is run."""
@@ -56,6 +60,8 @@ class Options:
     tags: Literal["gold", "jackknife"] = "gold"  # what rows with tags read
     smoke: bool = False  # tiny models, few sentences
     command: str = ""  # for the record
+    part: str = ""  # of the treebanks, in the names of the tables: several processes may share ``out``
+    collect: bool = False  # train nothing: only the rows that are done already
 
 
 class Runner:
@@ -79,12 +85,19 @@ class Runner:
         notes = []
         for name, folder in self.treebanks:
             gold = Data.load(folder, name, SMOKE_SENTENCES if self.options.smoke else None)
-            sizes = ", ".join(f"{len(part):,}" for part in (gold.train, gold.dev, gold.test))
-            notes.append(f"{name}: `{folder}`; {sizes} training, development and test trees.")
+            sizes = len(gold.train), len(gold.dev), len(gold.test)
+            if not self.table.languages:  # elsewhere they have a column
+                counts = ", ".join(f"{size:,}" for size in sizes)
+                notes.append(f"{name}: `{folder}`; {counts} training, development and test trees.")
             for row in self.table.rows:
-                outcomes.append(self._outcome(row, gold))
-                write_table(self.table, outcomes, self.options.out, [*notes, *self._notes()])
+                outcomes.append(replace(self._outcome(row, gold), sizes=sizes))
+                write_table(self.table, outcomes, self.path, [*notes, *self._notes()])
         return outcomes
+
+    @property
+    def path(self) -> Path:
+        """Where the table goes, without an ending."""
+        return self.options.out / ".".join(filter(None, (self.table.name, self.options.part)))
 
     def config(self, row: Row, language: str, seed: int) -> Config:
         return load_config(self.table.config, self._settings(row, language, seed))
@@ -119,6 +132,8 @@ class Runner:
                 results.append(self._result(row, gold, seed))
             except MissingExtraError as error:
                 return Outcome(row, gold.name, problem=f"skipped: {error.message}; {error.hint}")
+            except NotDoneError:
+                return Outcome(row, gold.name, tuple(results), "not done yet")
             except FencepostError as error:
                 sys.stderr.write(f"failed: {error.message}\n")
                 return Outcome(row, gold.name, tuple(results), f"failed with seed {seed}: {error.message}")
@@ -134,6 +149,8 @@ class Runner:
         timed = [self.options.device] if "dev_seconds" in names else []
         key = digest([model_key(config, data.training_digest), data.digest, repr(plan), *names, *timed])
         known = self.results.get(key)
+        if known is None and self.options.collect:
+            raise NotDoneError(f"{row.name} of {gold.name} is not done yet")
         if known is None:
             model = self.models.trained(config, data.train, data.dev, data.training_digest)
             figures = measure(model, plan, data, names, self.options.device)
@@ -186,9 +203,15 @@ class Runner:
             notes.append("**A smoke test: tiny models and few sentences. The figures mean nothing.**")
         if any("tags" in setting for row in self.table.rows for setting in (*self.table.settings, *row.settings)):
             notes.append(TAG_NOTES[options.tags])
+        if self.table.languages and any("/" in name for name, _ in self.treebanks):
+            notes.append(OTHER_TREEBANKS)
         return notes
 
 
+OTHER_TREEBANKS: Final = (
+    "Published numbers are of the SPMRL treebanks. One with a name of its own after the language is another treebank, "
+    "and the difference says little."
+)
 TAG_NOTES: Final = {
     "gold": "Rows with tags read the treebank's own tags, which flatters them: the paper reads predicted ones. "
     "`--tags jackknife` does so, too.",
