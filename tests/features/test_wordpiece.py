@@ -103,6 +103,8 @@ def test_every_letter_is_read_as_by_the_library(first: int) -> None:
     assert_same(description(), " ".join(f"a{letter}b {letter}\u0345{letter}" for letter in letters))
 
 
+TEMPLATE = json.loads(tokenizer().to_str())["post_processor"]
+PAIRS = {"sep": ["[SEP]", 2], "cls": ["[CLS]", 1]}
 # MPNet's: one takes the blanks before it along, and one is looked for in normalised text.
 MPNET = [
     added(1, "[CLS]"), added(len(PIECES), "<mask>", lstrip=True), added(len(PIECES) + 1, "<Unk>", normalized=True),
@@ -110,19 +112,17 @@ MPNET = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("trim", [True, False])
 @given(st.lists(st.sampled_from(["<mask>", "<Unk>", "<UNK>", "<s>", "<s>a", "[CLS]", " ", "\u3000", "a", "<", "é"])))
-def test_added_tokens_are_found_as_by_the_library(parts: list[str]) -> None:
-    assert_same(description(added_tokens=MPNET), "".join(parts))
+def test_added_tokens_are_found_as_by_the_library(trim: bool, parts: list[str]) -> None:
+    processor = {"type": "RobertaProcessing", **PAIRS, "trim_offsets": trim, "add_prefix_space": False}
+    assert_same(description(added_tokens=MPNET, post_processor=processor), "".join(parts))
 
 
 def test_a_lone_surrogate_is_read_as_if_it_was_not_there() -> None:
     read = ours(description()).encode("a\ud800b \udfff c")
     assert [PIECES[number] for number in read.ids] == ["a", "##b", "c"]
     assert (read.starts, read.ends) == ([0, 2, 6], [1, 3, 7])
-
-
-TEMPLATE = json.loads(tokenizer().to_str())["post_processor"]
-PAIRS = {"sep": ["[SEP]", 2], "cls": ["[CLS]", 1]}
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ LONGEST_KEPT: Final = 100  # letters of such a stretch
 _BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ALL_BLANKS: Final = _BLANKS + "\x0b\x0c\x85"
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
+_BLANK_OF_BYTES: Final = "Ġ"  # a blank in other vocabularies, and trimmed as if it was one here
 _CHUNK: Final = re.compile(f"[^{_BLANKS}]+")
 _ALL_BLANK: Final = re.compile(f"[{_ALL_BLANKS}]")
 _WORD: Final = re.compile(f"[{_PUNCTUATION}]|[^{_PUNCTUATION} ]+")
@@ -57,6 +58,7 @@ class WordPiece:
         normalized = [(self._normalized(token["content"])[0], token) for token in added if token["normalized"]]
         self._added_to_normalized = _AddedTokens(normalized)
         self.prefix, self.suffix = _special_tokens(read["post_processor"])
+        self._trims = bool((read["post_processor"] or {}).get("trim_offsets"))  # blanks, where a token has taken any
         self._remembered = lru_cache(CHUNKS_KEPT)(self._read_chunk)
 
     @classmethod
@@ -71,10 +73,11 @@ class WordPiece:
         """Without the special tokens that stand before and after."""
         encoded = Encoded([], [], [])
         done = 0
-        for number, start, end in self._added.find(text):
-            self._read(text, done, start, encoded)
+        for number, match in self._added.find(text):
+            self._read(text, done, match.start(), encoded)
+            start, end = match.span((match.lastindex or 0) if self._trims else 0)
             _append(encoded, start, [number], [0], [end - start])
-            done = end
+            done = match.end()
         self._read(text, done, len(text), encoded)
         return encoded
 
@@ -97,10 +100,10 @@ class WordPiece:
         """Of a text that is normalised."""
         shape = text if _is_plain(text) else "".join(map(_shape, text))
         done = 0
-        for added in self._added_to_normalized.find(text):
-            yield from self._words(text, shape, done, added[1])
-            yield added
-            done = added[2]
+        for number, match in self._added_to_normalized.find(text):
+            yield from self._words(text, shape, done, match.start())
+            yield number, match.start(), match.end()
+            done = match.end()
         yield from self._words(text, shape, done, len(text))
 
     def _words(self, text: str, shape: str, start: int, end: int) -> Iterator[Place]:
@@ -193,10 +196,11 @@ class _AddedTokens:
         self._ids: list[int] = [token["id"] for _, token in longest_first]
         self._pattern = re.compile("|".join(_pattern(content, token) for content, token in longest_first))
 
-    def find(self, text: str) -> Iterator[Place]:
+    def find(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
+        """Each with its match: group ``lastindex`` is the token without the blanks that it takes along."""
         for match in self._pattern.finditer(text) if self._ids else ():
             assert match.lastindex is not None
-            yield self._ids[match.lastindex - 1], match.start(), match.end()
+            yield self._ids[match.lastindex - 1], match
 
 
 def _pattern(content: str, token: dict[str, Any]) -> str:
@@ -223,14 +227,16 @@ def _special_tokens(processor: dict[str, Any] | None) -> tuple[list[int], list[i
 
 
 def _is_bert(read: dict[str, Any]) -> bool:
-    kinds = {
-        name: (read[name] or {}).get("type") for name in ("model", "normalizer", "pre_tokenizer", "post_processor")
-    }
+    model, normalizer, cutter, special = (
+        read[name] or {} for name in ("model", "normalizer", "pre_tokenizer", "post_processor")
+    )
     return (
-        (kinds["model"], kinds["normalizer"], kinds["pre_tokenizer"])
-        == ("WordPiece", "BertNormalizer", "BertPreTokenizer")
-        and kinds["post_processor"] in (None, "TemplateProcessing", "BertProcessing", "RobertaProcessing")
-        and read["model"]["unk_token"] in read["model"]["vocab"]
+        [part.get("type") for part in (model, normalizer, cutter)]
+        == ["WordPiece", "BertNormalizer", "BertPreTokenizer"]
+        and special.get("type") in (None, "TemplateProcessing", "BertProcessing", "RobertaProcessing")
+        and not special.get("add_prefix_space")
+        and not (special.get("trim_offsets") and any(_BLANK_OF_BYTES in piece for piece in model["vocab"]))
+        and model["unk_token"] in model["vocab"]
         and all(map(_is_simple, read["added_tokens"]))
     )
 
