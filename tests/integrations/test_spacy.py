@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.samples import TREES, tiny_config
 
 from fencepost.config_files import config_from_table
@@ -29,7 +31,7 @@ TEXT = "The cat sat on the mat. It works."
 Pipeline = Callable[..., Any]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _one_thread() -> None:
     torch.set_num_threads(1)
 
@@ -219,6 +221,22 @@ def test_the_parser_reads_penns_quotes_and_the_tree_shows_the_texts(nlp: Any, mo
     assert read[0].words == ("``", "No", "''", ",", "it", "said", ".")
     assert read[0].spaces == (False, False, False, True, True, False, False)
     assert Tree.from_string(parses(doc)[0]).words()[:3] == ['"', "No", '"']
+
+
+@given(
+    st.text(st.sampled_from("aB.!?\"'(- \n\t\0\u00a0\u200b猫é") | st.characters(exclude_categories=["Cs"]), max_size=60)
+)
+def test_any_text_gives_trees_over_all_words_and_a_way_up_from_each(nlp: Any, text: str) -> None:
+    doc = nlp(text)
+    for sentence in doc.sents:
+        words = [token for token in sentence if token.text.strip()]
+        if not words:
+            continue
+        assert len(Tree.from_string(sentence._.parse_string).leaves()) == len(words)
+        walk = list(sentence._.constituents)
+        assert [span[0] for span in walk if len(span) == 1] == words
+        for span in walk[1:]:
+            assert span in list(span._.parent._.children)
 
 
 def test_tokens_merged_after_the_parse_are_an_error_that_says_so(nlp: Any) -> None:
