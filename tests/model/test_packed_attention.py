@@ -52,7 +52,7 @@ def run(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: Atte
     weight = torch.linspace(-1, 1, y.numel(), device=y.device).view_as(y)
     used = [parameter for parameter in model.parameters() if parameter.requires_grad]
     gradients = torch.autograd.grad((y * weight).sum(), [content, *used], allow_unused=True)
-    return [y.float(), *(torch.zeros(1) if gradient is None else gradient.float() for gradient in gradients)]
+    return [y.detach().clone(), *(torch.zeros(1) if gradient is None else gradient.float() for gradient in gradients)]
 
 
 def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None:
