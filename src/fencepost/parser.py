@@ -236,10 +236,11 @@ class Parser:
         if not words:
             raise InputError(f"sentence {number} has no words")
         try:
-            sentence = Sentence(real_words(words), tags, spaces=given.spaces)
+            real = real_words(words)
             check_tags(tags or ())
         except InputError as error:
             raise InputError(f"sentence {number}: {error.message}") from None
+        sentence = given if real is words else Sentence(real, tags, spaces=given.spaces)
         if self._indexer.reads_tags and sentence.tags is None:
             raise InputError(
                 f"sentence {number} has no tags, and this model reads tags",

@@ -22,7 +22,7 @@ from fencepost.chart.scores import Floats, LabelChart
 Marks = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Decoded:
     """A tree as its labelled spans in pre-order: parents before children, left before right."""
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +33,7 @@ _ROW: Final = 2 * LETTERS_KEPT + 2
 _SPELLINGS_KEPT: Final = 200_000  # distinct words remembered before starting afresh: memory stays bounded
 
 
-@dataclass(frozen=True)
-class IndexedSentence:
+class IndexedSentence(NamedTuple):
     """One sentence, start and stop included. What the model does not read is ``None``."""
 
     length: int  # words
@@ -60,11 +58,13 @@ class SpellingTable:
             self._append([WORD_START, mark, mark, mark, WORD_STOP])
 
     def rows(self, words: Sequence[str]) -> list[int]:
-        known: list[int | None] = list(map(self._row_of.get, words))
-        return [self._row(word) if row is None else row for word, row in zip(words, known, strict=True)]
+        try:
+            return list(map(self._row_of.__getitem__, words))
+        except KeyError:  # a word that has no row yet
+            return list(map(self._row, words))
 
     def _row(self, word: str) -> int:
-        row = self._row_of.get(word)  # it may stand in the same sentence twice
+        row = self._row_of.get(word)
         if row is None:
             letters = word if len(word) <= 2 * LETTERS_KEPT else word[:LETTERS_KEPT] + word[-LETTERS_KEPT:]
             ids = [self._ids.get(letter, UNKNOWN_LETTER) for letter in letters]
