@@ -97,9 +97,11 @@ def test_any_text_is_read_as_by_the_library(normalizer: dict[str, Any], text: st
     assert_same(description(normalizer), text)
 
 
-@pytest.mark.parametrize("first", range(0, 0x20000, 0x1000))
+@pytest.mark.parametrize(
+    "first", [0, 1, 2, 3, 0xA, 0xF, 0x10, 0x11, 0x12, 0x13, 0x16, 0x1B, 0x1D, 0x1E, 0x1F, 0x20, 0xE0]
+)
 def test_every_letter_is_read_as_by_the_library(first: int) -> None:
-    letters = [chr(number) for number in range(first, first + 0x1000) if not 0xD800 <= number < 0xE000]
+    letters = [chr(number) for number in range(0x1000 * first, 0x1000 * first + 0x1000)]
     assert_same(description(), " ".join(f"a{letter}b {letter}\u0345{letter}" for letter in letters))
 
 
