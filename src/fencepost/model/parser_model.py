@@ -58,6 +58,7 @@ class TorchBatch:
     @classmethod
     def of(cls, batch: Batch, device: torch.device | str = "cpu") -> TorchBatch:
         tensors = send(_arrays(batch), torch.device(device))
+        starts, ends = _spans(tensors["lengths"], batch.lengths)
         letter_counts = batch.spelling_lengths
         return cls(
             lengths=tensors["lengths"],
@@ -65,8 +66,8 @@ class TorchBatch:
             tokens=Layout.sent(batch.lengths + 2, tensors, "tokens."),
             word_tokens=tensors["word_tokens"],
             fencepost_tokens=tensors["fencepost_tokens"],
-            span_starts=tensors["span_starts"],
-            span_ends=tensors["span_ends"],
+            span_starts=starts,
+            span_ends=ends,
             words=tensors.get("words"),
             tags=tensors.get("tags"),
             spellings=tensors.get("spellings"),
@@ -117,13 +118,10 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
     """All that a ``TorchBatch`` holds, still on the host."""
     lengths = batch.lengths
     position, length = ranges(lengths + 2), np.repeat(lengths, lengths + 2)
-    starts, ends = _spans(lengths)
     arrays = {
         "lengths": lengths,
         "word_tokens": np.flatnonzero((position > 0) & (position <= length)),
         "fencepost_tokens": np.flatnonzero(position <= length),
-        "span_starts": starts,
-        "span_ends": ends,
         **Layout.arrays(lengths + 2, "tokens."),
     }
     for name in ("words", "tags", "spellings", "spelling_of_token", "subwords", "subword_rows", "rows_of_token"):
@@ -140,11 +138,23 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
     return arrays
 
 
-def _spans(lengths: Ints) -> tuple[Ints, Ints]:
-    """The fenceposts, counted through the batch, where each span starts and ends."""
-    width = ranges(lengths) + 1  # one for each diagonal of each chart
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
-    spans = lengths[sentence] - width + 1
-    first_fencepost = (np.cumsum(lengths + 1) - (lengths + 1))[sentence]
-    starts = np.repeat(first_fencepost, spans) + ranges(spans)
-    return starts, starts + np.repeat(width, spans)
+def _spans(lengths: Tensor, on_host: Ints) -> tuple[Tensor, Tensor]:
+    """The fenceposts, counted through the batch, where each span starts and ends: made where they are needed.
+
+    They are by far the longest arrays of a batch. Given the lengths on the host too, nobody waits for the device.
+    """
+    words, spans = int(on_host.sum()), int((on_host * (on_host + 1) // 2).sum())
+    # One diagonal of a chart for each word: its width, how many spans it has, and the fencepost of the first.
+    sentence, place = _runs(lengths, words)
+    width, count = place + 1, lengths[sentence] - place
+    first_fencepost = (lengths.cumsum(0) - lengths)[sentence] + sentence
+    diagonal, step = _runs(count, spans)
+    starts = first_fencepost[diagonal] + step
+    return starts, starts + width[diagonal]
+
+
+def _runs(counts: Tensor, total: int) -> tuple[Tensor, Tensor]:
+    """For each thing in runs of so many: the number of its run, and its place there. [total] each."""
+    numbers = torch.arange(len(counts), device=counts.device)
+    run = numbers.repeat_interleave(counts, output_size=total)
+    return run, torch.arange(total, device=counts.device) - (counts.cumsum(0) - counts)[run]
