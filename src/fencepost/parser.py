@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -90,10 +90,7 @@ class Parser:
 
     def parse(self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None) -> list[Tree]:
         """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
-        checked = self.checked(sentences)
-        chunks = iter(lambda: list(islice(checked, CHUNK)), [])
-        with no_garbage_collection():  # once for all chunks: each end of a pause walks what was made in it
-            return [tree for tree, _ in self._parse_chunks(chunks, batch_tokens)]
+        return [tree for tree, _ in self._parse_chunks([list(self.checked(sentences))], batch_tokens)]
 
     def iter_parse(
         self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
