@@ -224,7 +224,7 @@ def real_words(words: Sequence[str]) -> tuple[str, ...]:
     text = "".join(words)
     if _NO_WORD.search(text) or not all(words):
         place, word = next((p, w) for p, w in enumerate(words, 1) if not w or _NO_WORD.search(w))
-        raise TreeError(f"word {place}, {word!r}, is empty or has blanks in it")
+        raise TreeError(f"word {place}, {word!r}, is empty, or has blanks or characters in it that are no text")
     if "-" in text and _BRACKETS.search(text):
         return tuple(unescape(escape(word)) for word in words)
     return tuple(words)
