@@ -1,4 +1,7 @@
-"""Attention without padding, and layers that play from recordings, against the layers as they are: on a GPU."""
+"""Attention without padding, and layers that play from recordings, against the layers as they are.
+
+On a GPU with the kernels; on the CPU with a loop in the kernel's place, and layers that are run and not recorded.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from model_samples import SIZES, layout_of, small_config
 from torch import Tensor
 
@@ -14,16 +18,18 @@ from fencepost.config import Config
 from fencepost.model.build import build_model
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.layout import Layout
+from fencepost.model.packed_attention import OLDEST
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
-from fencepost.model.recordings import Recordings, _filled
+from fencepost.model.recordings import ROWS, Recordings, _filled, _Recordable
 
-ON_A_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
+HAS_KERNEL = torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
+ON_A_GPU = pytest.mark.skipif(not HAS_KERNEL, reason="is about a GPU")
 KINDS = pytest.mark.parametrize("kind", ["dense", "block", "position"])
 
 
 def encoder(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
-    """In bf16, as strong as after training."""
+    """As strong as after training."""
     projection, reads = (
         ("block", "input") if kind == "block" else ("dense", "position" if kind == "position" else "input")
     )
@@ -36,13 +42,24 @@ def encoder(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
     for layer in found.layers:
         for weight in layer.attention.parameters():
             weight.data.mul_(30)
+    return found.train()
+
+
+def encoder_on_gpu(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
+    found = encoder(kind, dropout)
     lower(found)
-    return found.cuda()
+    found.cuda()
+    assert found.layers.need_no_mask()
+    return found
+
+
+def inputs(*lengths: int, device: str = "cpu") -> tuple[Tensor, Layout]:
+    torch.manual_seed(1)
+    return torch.randn(sum(lengths), 32).to(device), Layout.of(np.array(lengths), torch.device(device))
 
 
 def on_gpu(*lengths: int) -> tuple[Tensor, Layout]:
-    torch.manual_seed(1)
-    return torch.randn(sum(lengths), 32).cuda(), Layout.of(np.array(lengths), torch.device("cuda"))
+    return inputs(*lengths, device="cuda")
 
 
 def run(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
@@ -63,7 +80,7 @@ def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -
 @ON_A_GPU
 @KINDS
 def test_attention_without_padding_is_that_of_a_window_wider_than_the_sentences(kind: str) -> None:
-    model, (content, layout) = encoder(kind).train(), on_gpu(3, 40, 2, 17, 1)
+    model, (content, layout) = encoder_on_gpu(kind), on_gpu(3, 40, 2, 17, 1)
     assert_near(
         run(model, content, layout, AttentionPlan()), run(model, content, layout, AttentionPlan(window=40)), 0.03
     )
@@ -72,8 +89,8 @@ def test_attention_without_padding_is_that_of_a_window_wider_than_the_sentences(
 @ON_A_GPU
 @KINDS
 def test_recorded_layers_give_the_same_as_the_layers(kind: str) -> None:
-    model = encoder(kind).train()
-    recordings = Recordings(model.layers, AttentionPlan())
+    model = encoder_on_gpu(kind)
+    recordings = Recordings(model.layers)
     for lengths in ([3, 40, 2], [9], [3, 40, 2], [60] * 20, [7] * 70, [9]):
         content, layout = on_gpu(*lengths)
         model.recordings = None
@@ -84,8 +101,8 @@ def test_recorded_layers_give_the_same_as_the_layers(kind: str) -> None:
 
 @ON_A_GPU
 def test_recorded_dropout_depends_on_the_seed_alone() -> None:
-    model, (content, layout) = encoder("block", dropout=0.3).train(), on_gpu(5, 20)
-    model.recordings = Recordings(model.layers, AttentionPlan())
+    model, (content, layout) = encoder_on_gpu("block", dropout=0.3), on_gpu(5, 20)
+    model.recordings = Recordings(model.layers)
 
     def drawn(seed: int) -> Tensor:
         torch.manual_seed(seed)
@@ -94,6 +111,86 @@ def test_recorded_dropout_depends_on_the_seed_alone() -> None:
     first, second, other = drawn(1), drawn(1), drawn(2)  # the first of them records
     assert torch.equal(first, second)
     assert not torch.equal(first, other)
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
+    """What was recorded, in a world where the CPU has the kernel and can record."""
+    found: list[_Recordable] = []
+
+    def attend(query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float) -> Tensor:
+        parts = []
+        for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
+            assert end - first <= longest
+            heads = (rows[first:end].transpose(0, 1) for rows in (query, key, value))
+            parts.append(F.scaled_dot_product_attention(*heads, dropout_p=dropout).transpose(0, 1))
+        return torch.cat(parts)
+
+    def record(_: Recordings, layers: _Recordable, samples: tuple[Tensor, ...]) -> _Recordable:
+        found.append(layers)
+        return layers
+
+    monkeypatch.setattr("fencepost.model.attention.serves", lambda *_: True)
+    monkeypatch.setattr("fencepost.model.attention.attend_packed", attend)
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    monkeypatch.setattr(Recordings, "_record", record)
+    return found
+
+
+@pytest.mark.usefixtures("recorded")
+@KINDS
+def test_layers_without_padding_give_the_same_as_layers_with_it(kind: str) -> None:
+    model, (content, layout) = encoder(kind), inputs(3, 40, 2, 17, 1)
+    packed, padded = (run(model, content, layout, AttentionPlan(window=window)) for window in (None, 40))
+    assert_near(packed, padded, 1e-4)
+
+
+@KINDS
+def test_layers_filled_up_with_rows_give_the_same_as_the_layers(recorded: list[_Recordable], kind: str) -> None:
+    model = encoder(kind)
+    recordings = Recordings(model.layers)
+    for lengths in ([3, 40, 2], [64] * 8, [7] * 70, [3, 40, 2]):
+        content, layout = inputs(*lengths)
+        model.recordings = None
+        expected = run(model, content, layout, AttentionPlan())
+        model.recordings = recordings
+        assert_near(run(model, content, layout, AttentionPlan()), expected, 1e-4)
+    assert len(recorded) == 2  # [64] * 8 needs no spare row, and shares a capacity with [3, 40, 2]
+
+
+def test_each_plan_has_recordings_of_its_own(recorded: list[_Recordable]) -> None:
+    model, (content, layout) = encoder("block"), inputs(5, 9)
+    plans = AttentionPlan(), AttentionPlan(content=(2,))
+    expected = [run(model, content, layout, plan) for plan in plans]
+    model.recordings = Recordings(model.layers)
+    for plan, without in zip(plans, expected, strict=True):
+        assert_near(run(model, content, layout, plan), without, 1e-4)
+    assert [layers.plan for layers in recorded] == list(plans)
+
+
+def test_nothing_is_recorded_where_there_are_no_gradients(recorded: list[_Recordable]) -> None:
+    model, (content, layout) = encoder("block"), inputs(5, 9)
+    model.recordings = Recordings(model.layers)
+    with torch.no_grad():
+        model(content, layout, AttentionPlan())
+    model.eval()(content, layout, AttentionPlan())
+    assert recorded == []
+
+
+def test_a_sequence_too_long_for_recordings_is_not_recorded(recorded: list[_Recordable]) -> None:
+    model, (content, layout) = encoder("block"), inputs(ROWS + 1, 2)
+    model.recordings = Recordings(model.layers)
+    assert len(model(content, layout, AttentionPlan())) == ROWS + 3
+    assert recorded == []
+
+
+def test_no_more_is_recorded_than_memory_allows(recorded: list[_Recordable], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fencepost.model.recordings.MOST", 1)
+    model = encoder("block")
+    model.recordings = Recordings(model.layers)
+    for lengths in ([4], [2] * 70, [5]):
+        model(*inputs(*lengths), AttentionPlan())
+    assert [layers.count for layers in recorded] == [64]
 
 
 def test_spare_rows_are_a_sequence_of_their_own_after_empty_ones() -> None:

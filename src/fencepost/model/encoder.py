@@ -113,8 +113,8 @@ class SelfAttentiveEncoder(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             if plan.limits(layout) or not self.layers.need_no_mask():
                 y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
-            elif self.recordings is not None and self.training:
-                y = self.recordings(x, p, layout)
+            elif self.recordings is not None and self.training and torch.is_grad_enabled():
+                y = self.recordings(x, p, layout, plan)
             else:
                 y = self.layers(x, p, layout, None, plan)
         return y

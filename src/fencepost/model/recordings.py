@@ -24,41 +24,40 @@ MOST: Final = 24  # recordings, each of which keeps memory
 
 
 class Recordings:
-    """Runs layers as ``Layers`` does, each capacity recorded when it first comes.
+    """Runs layers as ``Layers`` does, each plan and capacity recorded when it first comes.
 
     Gradients are where the last run left them: a batch in several pieces, whose gradients add up, can't use it.
     """
 
-    def __init__(self, layers: Layers, plan: AttentionPlan) -> None:
+    def __init__(self, layers: Layers) -> None:
         self._layers = layers
-        self._plan = plan
-        self._recorded: dict[tuple[int, int], nn.Module] = {}
+        self._recorded: dict[tuple[AttentionPlan, int, int], nn.Module] = {}
         self._pool = torch.cuda.graph_pool_handle()
         # Recording happens on a stream of its own, of which torch warns in the first backward pass, for nothing.
         silence = getattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch", None)
         if silence is not None:
             silence(False)
 
-    def __call__(self, x: Tensor, p: Tensor, sequences: Sequences) -> Tensor:
-        capacity = _up(len(x), ROWS), _up(sequences.count + 1, SEQUENCES)
-        fits = sequences.width <= ROWS and (capacity in self._recorded or len(self._recorded) < MOST)
+    def __call__(self, x: Tensor, p: Tensor, sequences: Sequences, plan: AttentionPlan) -> Tensor:
+        rows, count = _up(len(x), ROWS), _up(sequences.count + 1, SEQUENCES)
+        key = plan, rows, count
+        fits = sequences.width <= ROWS and (key in self._recorded or len(self._recorded) < MOST)
         if not fits:
-            y: Tensor = self._layers(x, p, sequences, None, self._plan)
+            y: Tensor = self._layers(x, p, sequences, None, plan)
             return y
-        rows, count = capacity
         room = (0, 0, 0, rows - len(x))
         filled = (F.pad(x, room), F.pad(p, room), *_filled(sequences, len(x), rows, count))
-        if capacity not in self._recorded:
-            self._recorded[capacity] = self._record(count, filled)
-        y = self._recorded[capacity](*filled)
+        if key not in self._recorded:
+            self._recorded[key] = self._record(_Recordable(self._layers, plan, count), filled)
+        y = self._recorded[key](*filled)
         return y[: len(x)]
 
-    def _record(self, count: int, inputs: tuple[Tensor, ...]) -> nn.Module:
+    def _record(self, layers: _Recordable, inputs: tuple[Tensor, ...]) -> nn.Module:
         samples = tuple(tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs)
         # What warms up before a recording must not change the random numbers of this step.
         with torch.random.fork_rng(devices=[inputs[0].device]):
             recorded: nn.Module = torch.cuda.make_graphed_callables(  # type: ignore[assignment]
-                _Recordable(self._layers, self._plan, count), samples, allow_unused_input=True, pool=self._pool
+                layers, samples, allow_unused_input=True, pool=self._pool
             )
         return recorded
 

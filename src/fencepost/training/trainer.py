@@ -122,7 +122,7 @@ class Trainer:
 
     def _layers_to_record(self) -> Recordings | None:
         encoder, records = self.model.encoder, self.device.type == "cuda" and self.config.train.precision == "bf16"
-        return Recordings(encoder.layers, self._plan) if records and isinstance(encoder, SelfAttentiveEncoder) else None
+        return Recordings(encoder.layers) if records and isinstance(encoder, SelfAttentiveEncoder) else None
 
     @property
     def seconds(self) -> float:
