@@ -18,12 +18,12 @@ from fencepost.config import Config
 from fencepost.model.build import build_model
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.layout import Layout
-from fencepost.model.packed_attention import OLDEST
+from fencepost.model.packed_attention import BUILT, OLDEST, serves
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
 from fencepost.model.recordings import ROWS, Recordings, _filled, _Recordable
 
-HAS_KERNEL = torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
+HAS_KERNEL = BUILT and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
 ON_A_GPU = pytest.mark.skipif(not HAS_KERNEL, reason="is about a GPU")
 KINDS = pytest.mark.parametrize("kind", ["dense", "block", "position"])
 
@@ -75,6 +75,53 @@ def run(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: Atte
 def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None:
     for one, other in zip(found, expected, strict=True):
         assert (one - other).norm() <= tolerance * (1e-3 + other.norm())
+
+
+@pytest.fixture
+def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
+    """One that nobody computes on."""
+    monkeypatch.setattr("fencepost.model.packed_attention.BUILT", True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: OLDEST)
+    return torch.device("cuda")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dtype", "has_kernel"),
+    [
+        ((64, 64), torch.bfloat16, True),
+        ((64, 64), torch.float32, False),
+        ((64, 32), torch.bfloat16, False),
+        ((36, 36), torch.bfloat16, False),
+        ((136, 136), torch.bfloat16, False),
+    ],
+)
+def test_the_kernel_serves_some_heads_only(
+    new_gpu: torch.device, sizes: tuple[int, int], dtype: torch.dtype, has_kernel: bool
+) -> None:
+    assert serves(*sizes, dtype, new_gpu) == has_kernel
+
+
+def test_the_kernel_is_not_on_the_cpu(new_gpu: torch.device) -> None:
+    assert serves(64, 64, torch.bfloat16, new_gpu)
+    assert not serves(64, 64, torch.bfloat16, torch.device("cpu"))
+
+
+def test_an_old_gpu_has_no_kernel(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
+    assert not serves(64, 64, torch.bfloat16, new_gpu)
+
+
+def test_a_torch_built_without_the_kernel_has_none(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fencepost.model.packed_attention.BUILT", False)
+    assert not serves(64, 64, torch.bfloat16, new_gpu)
+
+
+def test_deterministic_training_goes_without_the_kernel(new_gpu: torch.device) -> None:
+    torch.use_deterministic_algorithms(True)
+    try:
+        assert not serves(64, 64, torch.bfloat16, new_gpu)
+    finally:
+        torch.use_deterministic_algorithms(False)
 
 
 @ON_A_GPU

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import torch
 from torch import Tensor
 
-OLDEST = (8, 0)  # the compute capability that the kernel asks for
+OLDEST: Final = (8, 0)  # the compute capability that the kernel asks for
+# Not every build of torch has the kernel, and old ones can't say whether they do.
+_ask = getattr(torch.backends.cuda, "is_flash_attention_available", None)
+BUILT: Final = _ask is not None and _ask()
 
 
 def serves(query_size: int, value_size: int, dtype: torch.dtype, device: torch.device) -> bool:
@@ -13,7 +18,8 @@ def serves(query_size: int, value_size: int, dtype: torch.dtype, device: torch.d
     bits, so that deterministic training goes without it.
     """
     return (
-        device.type == "cuda"
+        BUILT
+        and device.type == "cuda"
         and dtype in (torch.bfloat16, torch.float16)
         and query_size == value_size
         and query_size % 8 == 0
