@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
@@ -131,7 +131,10 @@ def _borrowed_process(device: torch.device) -> Iterator[None]:
     deterministic = torch.are_deterministic_algorithms_enabled()
     warns = torch.is_deterministic_algorithms_warn_only_enabled()
     benchmark = torch.backends.cudnn.benchmark
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    on_cuda = device.type == "cuda"
+    # Recordings and Triton's kernels run on the current device, whatever device their tensors are on.
+    current = torch.cuda.device(device) if on_cuda else nullcontext()
+    with current, torch.random.fork_rng(devices=[device] if on_cuda else []):
         try:
             yield
         finally:
