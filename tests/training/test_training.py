@@ -147,7 +147,27 @@ def test_training_in_bf16_learns_resumes_exactly_and_saves_fp32(tmp_path: Path) 
     assert {tensor.dtype for tensor in load_file(tmp_path / "model.safetensors").values()} == {torch.float32}
 
 
-def test_a_mean_of_the_weights_is_what_is_kept_and_a_run_with_it_resumes_exactly(tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_a_mean_of_the_weights_is_what_is_checked_and_kept(precision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = Trainer(small_without_dropout(average=0.9, precision=precision), TREES, TREES, CPU)
+    for batch in islice(trainer.batches(), 2):
+        trainer.step(batch)
+    checked: list[torch.Tensor] = []
+
+    def look(backend: TorchBackend) -> Brackets:
+        checked.extend(parameter.detach().clone() for parameter in backend.model.parameters())
+        return Brackets(1, 1, 1)
+
+    monkeypatch.setattr(trainer.dev, "score", look)
+    trainer.check()
+    assert trainer.best_weights is not None
+    kept = [trainer.best_weights[name] for name, _ in trainer.model.named_parameters()]
+    assert all(map(torch.equal, kept, trainer.average.tensors))
+    assert all(torch.equal(one, mean.to(one.dtype)) for one, mean in zip(checked, kept, strict=True))
+    assert not any(map(torch.equal, kept, trainer.parameters))
+
+
+def test_a_run_with_a_mean_of_the_weights_resumes_exactly(tmp_path: Path) -> None:
     config = small_without_dropout(average=0.9, max_epochs=30)
     straight = Trainer(config, TREES, TREES, CPU)
     figures = advance(straight, 12)
