@@ -29,7 +29,10 @@ Precision = Literal["fp32", "int8"]
 
 
 def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32") -> None:
-    """Writes a model folder that runs without torch. In int8 the matrices of encoders are quantised, the rest is not."""
+    """Writes a model folder that runs without torch.
+
+    In int8 the matrices of encoders are quantised, and the table of sub-tokens of a pre-trained one; the rest is not.
+    """
     folder = ModelFolder.open(model)
     if Path(out).resolve() == folder.path.resolve():
         raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
@@ -58,5 +61,6 @@ def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32
 
 
 def _section(precision: Precision) -> str:
-    how = "the matrices of encoders in int8, the rest in fp32" if precision == "int8" else "all in fp32"
+    eight = "the matrices of encoders, and the table of sub-tokens of a pre-trained one, in int8, the rest in fp32"
+    how = eight if precision == "int8" else "all in fp32"
     return f"\nExported by `fencepost export` for ONNX Runtime, {how}: it runs without torch.\n"
