@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import fencepost
 from fencepost.config_files import load_config
 
 PAGE = (Path(__file__).parents[1] / "docs" / "paper.md").read_text("utf-8")
@@ -16,6 +17,7 @@ SECTIONS = ("encoder", "train", "eval", "scorer")
 DOTTED = [text for text in CODE if re.fullmatch(r"[a-z]+\.[a-z_]+\.[A-Za-z_]+", text)]
 NAMES = sorted({text for text in DOTTED if text.split(".")[0] not in SECTIONS})
 SETTINGS = sorted({text for text in CODE if "=" in text})
+FILES = sorted({text for text in CODE if re.fullmatch(r"[a-z_/]+\.py", text)})
 FIELDS = sorted({text for text in CODE if re.fullmatch(r"(encoder|train|scorer)\.[a-z_]+", text)})
 
 
@@ -25,6 +27,11 @@ def test_every_name_is_in_the_code(name: str) -> None:
     if module == "fencepost.model.kernels":
         pytest.importorskip("triton")
     assert getattr(importlib.import_module(module), symbol)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_every_file_is_there(file: str) -> None:
+    assert (Path(fencepost.__file__).parent / file).is_file()
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -1,4 +1,4 @@
-"""A running mean of the weights, which scores better than the weights themselves. Not in the paper."""
+"""A running mean of the weights, which often scores better than the weights themselves. Not in the paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from fencepost.model.precision import Masters
 
 
 class Average:
-    """m <- d m + (1 - d) w after each step, where d is the decay; early on the mean of all steps so far counts more.
+    """m <- d m + (1 - d) w after each step, where d is the decay, but at first smaller: step / (step + 10).
+
+    So the weights that training began with are soon forgotten.
 
     Without a decay there is no mean, and nothing is kept.
     """
