@@ -58,9 +58,10 @@ def main() -> None:
         settings = [*sweep.get("set", []), *arguments.set, *rows[name]]
         command = [sys.executable, str(TRAIN), "--config", sweep["config"], "--treebank", str(arguments.treebank)]
         command += ["--out", str(folder), "--minutes", str(arguments.minutes), "--device", arguments.device]
-        with folder.with_suffix(".log").open("w") as log:
+        command += ["--set", *settings] if settings else []
+        with Path(f"{folder}.log").open("w") as log:
             ended = subprocess.run(
-                [*command, "--set", *settings],
+                command,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=os.environ | {"OMP_NUM_THREADS": "1"},
