@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ScoredPair: TypeAlias = tuple[Tree, float]
 UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
-CHUNK: Final = 4096  # sentences sorted by length together; what is in memory at once
+CHUNK: Final = 4096  # sentences of a stream that are sorted by length together, and in memory at once
 
 
 def load(
