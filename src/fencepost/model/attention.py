@@ -90,15 +90,7 @@ class MultiHeadAttention(nn.Module):
         return serves(self.reader.d_k, self.d_v, self.output.weight.dtype, self.output.weight.device)
 
     def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms) -> Tensor:
-        query, key, value = self._read(x, p, terms)
-        dropout = self.dropout if self.training else 0.0
-        if mask is None:
-            average = attend_packed(query, key, value, layout.starts, layout.width, dropout)
-        else:
-            assert isinstance(layout, Layout)
-            query, key, value = (_pad(rows, layout) for rows in (query, key, value))
-            padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
-            average = layout.unpad(padded.transpose(1, 2))
+        average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0)
         return join_blocks(self.output(self._to_blocks(average)))
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
@@ -133,3 +125,13 @@ def _to_heads(blocks: Tensor, heads: int) -> Tensor:
 def _pad(rows: Tensor, layout: Layout) -> Tensor:
     """[R, heads, d] -> [B, heads, width, d]."""
     return layout.pad(rows).transpose(1, 2)
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, layout: Sequences, mask: Tensor | None, dropout: float) -> Tensor:
+    """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v]."""
+    if mask is None:
+        return attend_packed(query, key, value, layout.starts, layout.width, dropout)
+    assert isinstance(layout, Layout)
+    query, key, value = (_pad(rows, layout) for rows in (query, key, value))
+    padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    return layout.unpad(padded.transpose(1, 2))

@@ -38,6 +38,13 @@ class Dense(BlockDiagonal):
         super().__init__(inputs, outputs, blocks=1, bias=bias)
 
 
+class Linear(nn.Linear):
+    """torch's Linear, in the precision of its matrix: [..., inputs] -> [..., outputs]."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.to(self.weight.dtype))
+
+
 def split_blocks(x: Tensor, blocks: int) -> Tensor:
     """[R, d] -> [blocks, R, d / blocks], a view."""
     return torch.unflatten(x, -1, (blocks, -1)).transpose(0, 1)

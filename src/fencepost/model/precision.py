@@ -1,4 +1,4 @@
-"""Training and parsing in bf16: the encoder's matrices are bf16, everything else stays fp32.
+"""Training and parsing in bf16: the matrices of encoders are bf16, everything else stays fp32.
 
 Training keeps fp32 masters of those matrices, on which the optimizer works: steps are far smaller than what bf16 can
 tell apart.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from fencepost.model.linear import BlockDiagonal
+from fencepost.model.linear import BlockDiagonal, Linear
 
 
 def lower(model: nn.Module) -> dict[str, Tensor]:
-    """Turns the matrices of the encoder to bf16; returns what they were, by their names in the model."""
+    """Turns the matrices of encoders to bf16; returns what they were, by their names in the model."""
     before: dict[str, Tensor] = {}
     for prefix, module in model.named_modules():
-        if isinstance(module, BlockDiagonal):
+        if isinstance(module, (BlockDiagonal, Linear)):
             for name, parameter in module.named_parameters(recurse=False):
                 before[f"{prefix}.{name}"] = parameter.detach().clone()
                 parameter.data = parameter.data.to(torch.bfloat16)

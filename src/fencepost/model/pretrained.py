@@ -1,18 +1,20 @@
-"""Word vectors from a pre-trained encoder of the transformers library."""
+"""Word vectors from a pre-trained encoder: BERT and its kin by our own code, others by the transformers library."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from fencepost.errors import ConfigError, MissingExtraError, ModelError, UsageError
+from fencepost.model.bert import Bert, is_ours
 from fencepost.model.dropout import SharedDropout
 
 if TYPE_CHECKING:
+    from fencepost.model.layout import Layout
     from fencepost.model.parser_model import TorchBatch
 
 _WITH_DECODER: Final = ("t5", "mt5", "umt5")
@@ -26,7 +28,7 @@ class ScalarMix(nn.Module):
         self.weights = nn.Parameter(torch.zeros(layers))
         self.scale = nn.Parameter(torch.ones(()))
 
-    def forward(self, layers: tuple[Tensor, ...]) -> Tensor:
+    def forward(self, layers: Sequence[Tensor]) -> Tensor:
         shares = self.weights.softmax(0)
         mixed: Tensor = sum((share * layer for share, layer in zip(shares, layers, strict=True)), start=torch.zeros(()))
         return self.scale * mixed
@@ -63,18 +65,25 @@ class Pretrained(nn.Module):
             raise UsageError("this model reads sub-tokens, and the batch has none")
         assert batch.token_of_row is not None
         assert batch.rows_of_token is not None
-        ids = batch.windows.pad(batch.subwords - self.padding) + self.padding
-        mask = batch.windows.pad(torch.ones_like(batch.subwords))
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
-            layers = self._layers(ids, mask)
-        vectors = batch.windows.unpad(layers[-1] if self.mix is None else self.mix(layers)).float()
+            layers = self._layers(batch.subwords, batch.windows)
+        vectors = (layers[-1] if self.mix is None else self.mix(layers)).float()
         chosen = vectors.index_select(0, batch.subword_rows)
         total = chosen.new_zeros(len(batch.rows_of_token), chosen.shape[1]).index_add(0, batch.token_of_row, chosen)
         projected: Tensor = self.dropout(self.projection(total / batch.rows_of_token[:, None]), batch.tokens)
         return projected
 
-    def _layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-        """The vectors of every layer: [V, width, hidden] each."""
+    def _layers(self, subwords: Tensor, windows: Layout) -> Sequence[Tensor]:
+        """The vectors of every layer, or of the last alone: [P, hidden] each."""
+        if isinstance(self.encoder, Bert):
+            states: list[Tensor] = self.encoder(subwords, windows)
+            return states
+        ids = windows.pad(subwords - self.padding) + self.padding
+        mask = windows.pad(torch.ones_like(subwords))
+        return [windows.unpad(layer) for layer in self._padded_layers(ids, mask)]
+
+    def _padded_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
+        """The same from the transformers library: [V, width, hidden] each."""
         wanted = self.mix is not None
         if not self.has_decoder:
             output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=wanted)
@@ -92,6 +101,8 @@ class Pretrained(nn.Module):
 
 def build_encoder(config: str) -> nn.Module:
     """An encoder with fresh weights from its configuration, as JSON."""
+    if is_ours(json.loads(config)):
+        return Bert(config)
     try:
         from transformers import AutoConfig, AutoModel
     except ModuleNotFoundError as error:

@@ -62,7 +62,7 @@ def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embed
     words = embedding(graph, numbers(embeddings.word_embeddings.weight), subwords)
     x = graph.node("Add", words, graph.node("Gather", graph.constant(place), position))
     x = layer_norm(graph, embeddings.LayerNorm, x)
-    if hasattr(encoder, "embeddings_project"):  # ELECTRA's, where embeddings are smaller
+    if getattr(encoder, "embeddings_project", None) is not None:  # ELECTRA's, where embeddings are smaller
         x = _biased(graph, encoder.embeddings_project, x, linear)
     return x
 

@@ -1,0 +1,176 @@
+"""BERT and the encoders built like it, over sequences laid end to end: no padding, and one precision with the rest.
+
+Modules are called as in the transformers library, so that its weights load as they are. Of that library's many kinds
+these few are ours because they are what most people use; all others run as the library has them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, Final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fencepost.model.attention import attend
+from fencepost.model.layout import Layout, Sequences
+from fencepost.model.linear import Linear
+from fencepost.model.packed_attention import serves
+
+KINDS: Final = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
+ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "relu": F.relu}
+_COUNT_FROM_PADDING: Final = ("roberta", "xlm-roberta", "camembert")
+
+
+def is_ours(config: dict[str, Any]) -> bool:
+    """Of an encoder's configuration."""
+    return (
+        config["model_type"] in KINDS
+        and config.get("hidden_act") in ACTIVATIONS
+        and (config.get("position_embedding_type") or "absolute") == "absolute"
+        and not config.get("is_decoder")
+    )
+
+
+class Bert(nn.Module):
+    """sub-tokens [R] -> the vectors before the first layer and after each: [R, hidden_size], as many as layers + 1."""
+
+    def __init__(self, config: str) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(**{"is_encoder_decoder": False, **json.loads(config)})
+        self.embeddings = Embeddings(self.config)
+        size, hidden = self.embeddings.word_embeddings.embedding_dim, self.config.hidden_size
+        self.embeddings_project = None if size == hidden else Linear(size, hidden)  # ELECTRA's
+        self.encoder = Layers(self.config)
+
+    def forward(self, subwords: Tensor, layout: Layout) -> list[Tensor]:
+        x = self.embed(subwords, layout)
+        states: list[Tensor] = self.encoder(x, layout, None if self.encoder.needs_no_mask() else _mask(layout))
+        return states
+
+    def embed(self, subwords: Tensor, layout: Layout) -> Tensor:
+        x: Tensor = self.embeddings(subwords, self._positions(subwords, layout))
+        if self.embeddings_project is not None:
+            x = self.embeddings_project(x).float()
+        return x
+
+    def _positions(self, subwords: Tensor, layout: Layout) -> Tensor:
+        """Counted from 0; RoBERTa counts from the number of the padding token on, where padding does not count."""
+        if self.config.model_type not in _COUNT_FROM_PADDING:
+            return layout.position
+        padding = self.config.pad_token_id
+        real = (subwords != padding).long()
+        count = real.cumsum(0)
+        before = (count - real).index_select(0, layout.starts[:-1].long())
+        return (count - before.index_select(0, layout.sequence)) * real + padding
+
+
+class Embeddings(nn.Module):
+    """LayerNorm(word + position + kind of sentence, always the first kind). [R] and [R] -> [R, embedding_size]."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        size = config.embedding_size if config.model_type == "electra" else config.hidden_size
+        self.word_embeddings = nn.Embedding(config.vocab_size, size)
+        self.position_embeddings = nn.Embedding(config.max_position_embeddings, size)
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
+        self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.padding_idx = config.pad_token_id
+
+    def forward(self, subwords: Tensor, position: Tensor) -> Tensor:
+        place = self.position_embeddings(position) + self.token_type_embeddings.weight[0]
+        x: Tensor = self.dropout(self.LayerNorm(self.word_embeddings(subwords) + place))
+        return x
+
+
+class Layers(nn.Module):
+    """A stack of layers, each LayerNorm(x + Dropout(SubLayer(x))) twice, as in §2.2 of the paper, with biases."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+
+    def needs_no_mask(self) -> bool:
+        """Whether a kernel for attention to whole sequences is there."""
+        return all(isinstance(layer, Layer) and layer.attention.self.needs_no_mask() for layer in self.layer)
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> list[Tensor]:
+        states = [x]
+        # The matrices say in which precision to multiply; autocast would convert each of them in every step.
+        with torch.autocast(x.device.type, enabled=False):
+            for layer in self.layer:
+                x = layer(x, layout, mask)
+                states.append(x)
+        return states
+
+
+class Layer(nn.Module):
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.attention = Attention(config)
+        self.intermediate = nn.ModuleDict({"dense": Linear(config.hidden_size, config.intermediate_size)})
+        self.output = AddAndNorm(config, config.intermediate_size)
+        self.activation: Callable[[Tensor], Tensor] = ACTIVATIONS[config.hidden_act]
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
+        x = self.attention(x, layout, mask)
+        z: Tensor = self.output(self.activation(self.intermediate["dense"](x)), x)
+        return z
+
+
+class Attention(nn.Module):
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.self = Heads(config)
+        self.output = AddAndNorm(config, config.hidden_size)
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
+        z: Tensor = self.output(self.self(x, layout, mask), x)
+        return z
+
+
+class Heads(nn.Module):
+    """Softmax(Q K^T / sqrt(d)) V of all heads, side by side: [R, hidden_size] -> [R, hidden_size]."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__()
+        self.heads = config.num_attention_heads
+        self.query = Linear(config.hidden_size, config.hidden_size)
+        self.key = Linear(config.hidden_size, config.hidden_size)
+        self.value = Linear(config.hidden_size, config.hidden_size)
+        self.dropout = config.attention_probs_dropout_prob
+
+    def needs_no_mask(self) -> bool:
+        size = self.query.out_features // self.heads
+        return serves(size, size, self.query.weight.dtype, self.query.weight.device)
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
+        x = x.to(self.query.weight.dtype)
+        query, key, value = (
+            torch.unflatten(matrix(x), -1, (self.heads, -1)) for matrix in (self.query, self.key, self.value)
+        )
+        return attend(query, key, value, layout, mask, self.dropout if self.training else 0.0).flatten(1)
+
+
+class AddAndNorm(nn.Module):
+    """LayerNorm(x + Dropout(W y + b)), in fp32 whatever the precision of W."""
+
+    def __init__(self, config: Any, inputs: int) -> None:
+        super().__init__()
+        self.dense = Linear(inputs, config.hidden_size)
+        self.LayerNorm = nn.LayerNorm(config.hidden_size, eps=config.layer_norm_eps)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+
+    def forward(self, y: Tensor, x: Tensor) -> Tensor:
+        z: Tensor = self.LayerNorm(x + self.dropout(self.dense(y)))
+        return z
+
+
+def _mask(layout: Layout) -> Tensor:
+    """True where a sub-token may be attended to: [V, 1, 1, width]."""
+    place = torch.arange(layout.width, device=layout.lengths.device)
+    return (place < layout.lengths[:, None])[:, None, None]
