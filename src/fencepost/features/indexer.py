@@ -30,7 +30,7 @@ from fencepost.trees.treebank import Sentence
 
 LETTERS_KEPT: Final = 32  # at either end of a word: longer ones lose their middle
 _ROW: Final = 2 * LETTERS_KEPT + 2
-_SPELLINGS_KEPT: Final = 200_000  # distinct words remembered before starting afresh: memory stays bounded
+_SPELLINGS_KEPT: Final = 50_000  # distinct words remembered before starting afresh: memory stays bounded
 
 
 class IndexedSentence(NamedTuple):

@@ -53,9 +53,10 @@ class Bert(nn.Module):
 
     def embed(self, subwords: Tensor, layout: Layout) -> Tensor:
         x: Tensor = self.embeddings(subwords, self._positions(subwords, layout))
-        if self.embeddings_project is not None:
-            x = self.embeddings_project(x).float()
-        return x
+        if self.embeddings_project is None:
+            return x
+        y: Tensor = self.embeddings_project(x)
+        return y.float()
 
     def _positions(self, subwords: Tensor, layout: Layout) -> Tensor:
         """Counted from 0; RoBERTa counts from the number of the padding token on, where padding does not count."""
