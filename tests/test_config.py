@@ -136,6 +136,7 @@ def test_broken_toml_is_named(tmp_path: Path) -> None:
         "train.learning_rate=-1",
         "train.learning_rate=nan",
         "train.adam_betas=[0.9, 1.0]",
+        "train.average=1.0",
         "words.dropout=1.5",
         "encoder.residual_dropout=-0.1",
         "encoder.heads=0",
