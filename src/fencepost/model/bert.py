@@ -53,16 +53,13 @@ class Bert(nn.Module):
 
     def embed(self, subwords: Tensor, layout: Layout) -> Tensor:
         x: Tensor = self.embeddings(subwords, self._positions(subwords, layout))
-        if self.embeddings_project is None:
-            return x
-        y: Tensor = self.embeddings_project(x)
-        return y.float()
+        return x if self.embeddings_project is None else self.embeddings_project(x).float()
 
     def _positions(self, subwords: Tensor, layout: Layout) -> Tensor:
         """Counted from 0; RoBERTa counts from the number of the padding token on, where padding does not count."""
         if self.config.model_type not in _COUNT_FROM_PADDING:
             return layout.position
-        padding = self.config.pad_token_id
+        padding: int = self.config.pad_token_id
         real = (subwords != padding).long()
         count = real.cumsum(0)
         before = (count - real).index_select(0, layout.starts[:-1].long())
