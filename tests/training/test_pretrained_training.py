@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,18 @@ def test_the_encoder_learns_at_its_own_rate(encoder: Path) -> None:
     # The first step of Adam is as long as the rate, whatever the gradient.
     assert (inside - before[0]).abs().max().item() == pytest.approx(0.0001, rel=0.01)
     assert (outside - before[1]).abs().max().item() == pytest.approx(0.01, rel=0.01)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_no_part_of_the_encoder_learns_at_the_rate_of_the_rest(encoder: Path, precision: Any) -> None:
+    config = config_over(encoder, learning_rate=0.0001)
+    trainer = Trainer(replace(config, train=replace(config.train, precision=precision)), TREES, TREES, CPU)
+    before = {name: weight.clone() for name, weight in trainer.masters.state_dict().items()}
+    steps(trainer, 1)
+    moved = {name: (weight - before[name]).abs().max().item() for name, weight in trainer.masters.state_dict().items()}
+    inside = {name: length for name, length in moved.items() if ".encoder." in name and name.startswith("lexical.")}
+    assert len(inside) > 10
+    assert max(inside.values()) == pytest.approx(0.0001, rel=0.01)
 
 
 @pytest.mark.parametrize("layers", [0, 1])

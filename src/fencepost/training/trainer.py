@@ -115,8 +115,10 @@ class Trainer:
         if rate is None:
             return [{"params": self.parameters, "share": 1.0}]
         pretrained = {id(p) for encoder in pretrained_encoders(self.model) for p in encoder.parameters()}
-        rest = [parameter for parameter in self.parameters if id(parameter) not in pretrained]
-        encoder = [parameter for parameter in self.parameters if id(parameter) in pretrained]
+        # What is optimised may be the master of a parameter, and stands in its place.
+        inside = [id(parameter) in pretrained for parameter in self.model.parameters()]
+        rest = [parameter for parameter, is_inside in zip(self.parameters, inside, strict=True) if not is_inside]
+        encoder = [parameter for parameter, is_inside in zip(self.parameters, inside, strict=True) if is_inside]
         share = rate / self.config.train.learning_rate
         return [{"params": rest, "share": 1.0}, {"params": encoder, "share": share}]
 
