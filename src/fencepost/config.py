@@ -68,6 +68,7 @@ class PretrainedConfig:
     window: int = 512  # sub-tokens read at once, special ones included; the encoder's own limit holds too
     overlap: int = 128  # sub-tokens that two windows of a long sentence share
     dropout: float = 0.0  # of the word's vector
+    mask: float = 0.0  # share of sub-tokens that training hides behind the encoder's mask token
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,7 @@ def _check_numbers(section: Any, prefix: str) -> None:
             _check_numbers(value, f"{name}.")
         elif isinstance(value, bool):
             continue
-        elif item.name in ("adam_betas", "average") or item.name.endswith("dropout"):
+        elif item.name in ("adam_betas", "average", "mask") or item.name.endswith("dropout"):
             numbers = value if isinstance(value, tuple) else () if value is None else (value,)
             if not all(0 <= number < 1 for number in numbers):
                 raise ConfigError(f"{name} = {value} must be at least 0 and less than 1")

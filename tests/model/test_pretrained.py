@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,13 @@ from fencepost.config_files import config_from_table
 from fencepost.errors import ConfigError, UsageError
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
+from fencepost.features.pretrained_files import mask_token
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.encoder import NoEncoder
 from fencepost.model.parser_model import ParserModel, TorchBatch
-from fencepost.model.pretrained import Pretrained, ScalarMix, build_encoder
+from fencepost.model.pretrained import Hiding, Pretrained, ScalarMix, build_encoder
 from fencepost.trees.treebank import Sentence
 
 SENTENCES = [Sentence(("the", "cats", "sleep", ".")), Sentence(("sleeping",)), Sentence(("a", "cat") * 8)]
@@ -32,7 +34,7 @@ def config_with(encoder_layers: int = 1, **pretrained: Any) -> Config:
 
 def model_of(config: Config, kind: str = "bert") -> ParserModel:
     torch.manual_seed(0)
-    sizes = VocabSizes(labels=4, words=3, tags=4, letters=6, pretrained=pretrained_files(kind).encoder)
+    sizes = VocabSizes(labels=4, words=3, tags=4, letters=6, pretrained=pretrained_files(kind))
     model = build_model(config, sizes).eval()
     for parameter in representation(model).encoder.parameters():
         torch.nn.init.normal_(parameter, std=0.3)  # so that attention is worth something
@@ -136,3 +138,20 @@ def test_decoders_that_are_not_read_word_by_word_are_refused() -> None:
 def test_a_configuration_must_name_the_encoder() -> None:
     with pytest.raises(ConfigError, match=r"pretrained\.model is missing"):
         config_from_table({"lexical": ["pretrained"]})
+
+
+def test_training_hides_some_sub_tokens_and_parsing_none() -> None:
+    hiding, subwords = Hiding(0.25, mask_token=7), torch.arange(10, 4010)
+    torch.manual_seed(0)
+    hidden = hiding.train()(subwords)
+    changed = hidden != subwords
+    assert set(hidden[changed].tolist()) == {7}
+    assert 0.2 < changed.float().mean() < 0.3
+    assert torch.equal(hiding.eval()(subwords), subwords)
+
+
+def test_the_mask_token_is_found_in_the_tokenizer() -> None:
+    tokens = [{"id": 3, "content": "[SEP]"}, {"id": 103, "content": "[MASK]"}]
+    assert mask_token(json.dumps({"added_tokens": tokens})) == 103
+    with pytest.raises(ConfigError, match="no mask token"):
+        mask_token(json.dumps({"added_tokens": tokens[:1]}))

@@ -54,7 +54,7 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
         tags=len(vocabularies.tags),
         letters=len(vocabularies.letters),
         word_counts=counts,
-        pretrained=None if vocabularies.pretrained is None else vocabularies.pretrained.encoder,
+        pretrained=vocabularies.pretrained,
     )
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost.errors import MissingExtraError, ModelError
+from fencepost.errors import ConfigError, MissingExtraError, ModelError
 
 TOKENIZER, ENCODER = "tokenizer.json", "encoder.json"  # in a model folder
 _NOT_OURS: Final = ("_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version", "benepar")
+_MASKS: Final = ("[MASK]", "<mask>")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,16 @@ class PretrainedFiles:
                 f"no pre-trained encoder {model}: {first_line}",
                 hint="give a folder with config.json, weights and tokenizer.json, or a name in the hub's cache",
             ) from error
+
+
+def mask_token(tokenizer: str) -> int:
+    """The number of the token that stands for a hidden word, in a tokenizer as JSON."""
+    numbers = {token["content"]: token["id"] for token in json.loads(tokenizer).get("added_tokens", [])}
+    found = [numbers[content] for content in _MASKS if content in numbers]
+    if not found:
+        raise ConfigError("this encoder has no mask token", hint="pretrained.mask = 0")
+    number: int = found[0]
+    return number
 
 
 def without_foreign_keys(config: dict[str, Any]) -> str:

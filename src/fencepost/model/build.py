@@ -10,6 +10,7 @@ from torch import nn
 
 from fencepost.config import Config, EncoderConfig, LexicalKind
 from fencepost.features.batch import Ints
+from fencepost.features.pretrained_files import PretrainedFiles, mask_token
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention, Reader
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, NoEncoder, SelfAttentiveEncoder
@@ -17,7 +18,7 @@ from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, Lexical
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added, concatenated
-from fencepost.model.pretrained import Pretrained, build_encoder
+from fencepost.model.pretrained import Hiding, Pretrained, build_encoder
 from fencepost.model.scorer import SpanScorer, TagScorer
 
 
@@ -30,7 +31,7 @@ class VocabSizes:
     tags: int
     letters: int
     word_counts: Sequence[int] | Ints | None = None  # [words] occurrences in training data; None when only parsing
-    pretrained: str | None = None  # the configuration of a pre-trained encoder, as JSON
+    pretrained: PretrainedFiles | None = None
 
 
 def build_model(config: Config, sizes: VocabSizes) -> ParserModel:
@@ -69,9 +70,16 @@ def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.
             return Vectors(vectors.size, size, SharedDropout(vectors.dropout, shared))
         case "pretrained":
             given = config.pretrained
-            pretrained = build_encoder(sizes.pretrained or "")
-            dropout = SharedDropout(given.dropout, shared)
-            return Pretrained(pretrained, size, dropout, frozen=given.frozen, mix=given.layers == "mix")
+            assert sizes.pretrained is not None
+            hiding = None if given.mask == 0.0 else Hiding(given.mask, mask_token(sizes.pretrained.tokenizer))
+            return Pretrained(
+                build_encoder(sizes.pretrained.encoder),
+                size,
+                SharedDropout(given.dropout, shared),
+                hiding,
+                frozen=given.frozen,
+                mix=given.layers == "mix",
+            )
 
 
 def _letter_encoder_config(config: Config) -> EncoderConfig:

@@ -34,6 +34,21 @@ class ScalarMix(nn.Module):
         return self.scale * mixed
 
 
+class Hiding(nn.Module):
+    """Training reads each sub-token as the mask token with some probability, so as not to lean on single words. [P]"""
+
+    def __init__(self, probability: float, mask_token: int) -> None:
+        super().__init__()
+        self.probability = probability
+        self.mask_token = mask_token
+
+    def forward(self, subwords: Tensor) -> Tensor:
+        if not self.training:
+            return subwords
+        drawn = torch.rand(subwords.shape, device=subwords.device)
+        return subwords.masked_fill(drawn < self.probability, self.mask_token)
+
+
 class Pretrained(nn.Module):
     """§5.2. w_t = W h_t, where h_t is the mean of the encoder's vectors for the sub-tokens chosen for token t.
 
@@ -41,7 +56,16 @@ class Pretrained(nn.Module):
     decoder, which reads the same sub-tokens after its start token. subwords: [P] -> [T, d_content].
     """
 
-    def __init__(self, encoder: nn.Module, size: int, dropout: SharedDropout, *, frozen: bool, mix: bool) -> None:
+    def __init__(
+        self,
+        encoder: nn.Module,
+        size: int,
+        dropout: SharedDropout,
+        hiding: Hiding | None = None,
+        *,
+        frozen: bool,
+        mix: bool,
+    ) -> None:
         super().__init__()
         config: Any = encoder.config
         self.encoder = encoder
@@ -49,6 +73,7 @@ class Pretrained(nn.Module):
         decoder_layers = getattr(config, "num_decoder_layers", None)
         self.mix = ScalarMix(1 + (decoder_layers or config.num_hidden_layers)) if mix else None
         self.dropout = dropout
+        self.hiding = hiding
         self.padding = int(config.pad_token_id or 0)
         self.has_decoder = bool(config.is_encoder_decoder)
         self.frozen = frozen
@@ -66,7 +91,8 @@ class Pretrained(nn.Module):
         assert batch.token_of_row is not None
         assert batch.rows_of_token is not None
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
-            layers = self._layers(batch.subwords, batch.windows)
+            subwords = batch.subwords if self.hiding is None else self.hiding(batch.subwords)
+            layers = self._layers(subwords, batch.windows)
         vectors = (layers[-1] if self.mix is None else self.mix(layers)).float()
         chosen = vectors.index_select(0, batch.subword_rows)
         total = chosen.new_zeros(len(batch.rows_of_token), chosen.shape[1]).index_add(0, batch.token_of_row, chosen)
