@@ -12,16 +12,20 @@ import pytest
 import torch
 import torch.nn.functional as F
 from model_samples import SIZES, layout_of, small_config
+from tests.pretrained_samples import pretrained_files
 from torch import Tensor
 
 from fencepost.config import Config
+from fencepost.model.bert import Bert
 from fencepost.model.build import build_model
+from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.layout import Layout
 from fencepost.model.packed_attention import BUILT, OLDEST, serves
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
-from fencepost.model.recordings import ROWS, Recordings, _filled, _Recordable
+from fencepost.model.pretrained import Pretrained
+from fencepost.model.recordings import LONGEST, Recordings, _filled, _Recordable
 
 HAS_KERNEL = BUILT and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
 ON_A_GPU = pytest.mark.skipif(not HAS_KERNEL, reason="is about a GPU")
@@ -177,7 +181,8 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
         found.append(layers)
         return layers
 
-    monkeypatch.setattr("fencepost.model.attention.serves", lambda *_: True)
+    for module in ("attention", "bert"):
+        monkeypatch.setattr(f"fencepost.model.{module}.serves", lambda *_: True)
     monkeypatch.setattr("fencepost.model.attention.attend_packed", attend)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(Recordings, "_record", record)
@@ -196,13 +201,13 @@ def test_layers_without_padding_give_the_same_as_layers_with_it(kind: str) -> No
 def test_layers_filled_up_with_rows_give_the_same_as_the_layers(recorded: list[_Recordable], kind: str) -> None:
     model = encoder(kind)
     recordings = Recordings(model.layers)
-    for lengths in ([3, 40, 2], [64] * 8, [7] * 70, [3, 40, 2]):
+    for lengths in ([3, 40, 2], [64] * 2, [7] * 70, [3, 40, 2]):
         content, layout = inputs(*lengths)
         model.recordings = None
         expected = run(model, content, layout, AttentionPlan())
         model.recordings = recordings
         assert_near(run(model, content, layout, AttentionPlan()), expected, 1e-4)
-    assert len(recorded) == 2  # [64] * 8 needs no spare row, and shares a capacity with [3, 40, 2]
+    assert len(recorded) == 2  # [64] * 2 needs no spare row, and shares a capacity with [3, 40, 2]
 
 
 def test_each_plan_has_recordings_of_its_own(recorded: list[_Recordable]) -> None:
@@ -212,7 +217,7 @@ def test_each_plan_has_recordings_of_its_own(recorded: list[_Recordable]) -> Non
     model.recordings = Recordings(model.layers)
     for plan, without in zip(plans, expected, strict=True):
         assert_near(run(model, content, layout, plan), without, 1e-4)
-    assert [layers.plan for layers in recorded] == list(plans)
+    assert [layers.how for layers in recorded] == [(plan,) for plan in plans]
 
 
 def test_nothing_is_recorded_where_there_are_no_gradients(recorded: list[_Recordable]) -> None:
@@ -225,9 +230,9 @@ def test_nothing_is_recorded_where_there_are_no_gradients(recorded: list[_Record
 
 
 def test_a_sequence_too_long_for_recordings_is_not_recorded(recorded: list[_Recordable]) -> None:
-    model, (content, layout) = encoder("block"), inputs(ROWS + 1, 2)
+    model, (content, layout) = encoder("block"), inputs(LONGEST + 1, 2)
     model.recordings = Recordings(model.layers)
-    assert len(model(content, layout, AttentionPlan())) == ROWS + 3
+    assert len(model(content, layout, AttentionPlan())) == LONGEST + 3
     assert recorded == []
 
 
@@ -244,3 +249,30 @@ def test_spare_rows_are_a_sequence_of_their_own_after_empty_ones() -> None:
     sequence, starts = _filled(layout_of(2, 3), used=5, rows=8, count=4)
     assert sequence.tolist() == [0, 0, 1, 1, 1, 3, 3, 3]
     assert starts.tolist() == [0, 2, 5, 5, 8]
+
+
+@pytest.mark.parametrize("mix", [False, True])
+def test_layers_of_bert_are_recorded_with_their_mix(recorded: list[_Recordable], mix: bool) -> None:
+    quiet = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    torch.manual_seed(0)
+    bert = Bert(pretrained_files("bert", **quiet).encoder)
+    model = Pretrained(bert, 8, SharedDropout(0.0, True), frozen=False, mix=mix).train()
+    layout = Layout.of(np.array([5, 9]), torch.device("cpu"))
+    subwords = torch.arange(14) % 13
+
+    def vectors_and_gradients() -> list[Tensor]:
+        vectors = model._in_context(subwords, layout)
+        used = [*bert.parameters(), *(model.mix.parameters() if model.mix is not None else ())]
+        return [vectors, *torch.autograd.grad(vectors.square().sum(), used)]
+
+    expected = vectors_and_gradients()
+    layers = model.to_record()
+    assert layers is not None
+    model.recordings = Recordings(layers)
+    assert_near(vectors_and_gradients(), expected, 1e-4)
+    assert len(recorded) == 1
+
+
+def test_a_frozen_encoder_is_not_recorded() -> None:
+    bert = Bert(pretrained_files("bert").encoder)
+    assert Pretrained(bert, 8, SharedDropout(0.0, True), frozen=True, mix=True).to_record() is None

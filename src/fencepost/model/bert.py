@@ -47,9 +47,15 @@ class Bert(nn.Module):
         self.encoder = Layers(self.config)
 
     def forward(self, subwords: Tensor, layout: Layout) -> list[Tensor]:
-        x = self.embed(subwords, layout)
-        states: list[Tensor] = self.encoder(x, layout, None if self.encoder.needs_no_mask() else _mask(layout))
+        states: list[Tensor] = self.encoder(self.embed(subwords, layout), layout, self.mask(layout))
         return states
+
+    def mask(self, layout: Layout) -> Tensor | None:
+        """True where a sub-token may be attended to, [V, 1, 1, width]; None where a kernel needs none."""
+        if self.encoder.needs_no_mask():
+            return None
+        place = torch.arange(layout.width, device=layout.lengths.device)
+        return (place < layout.lengths[:, None])[:, None, None]
 
     def embed(self, subwords: Tensor, layout: Layout) -> Tensor:
         x: Tensor = self.embeddings(subwords, self._positions(subwords, layout))
@@ -166,9 +172,3 @@ class AddAndNorm(nn.Module):
     def forward(self, y: Tensor, x: Tensor) -> Tensor:
         z: Tensor = self.LayerNorm(x + self.dropout(self.dense(y)))
         return z
-
-
-def _mask(layout: Layout) -> Tensor:
-    """True where a sub-token may be attended to: [V, 1, 1, width]."""
-    place = torch.arange(layout.width, device=layout.lengths.device)
-    return (place < layout.lengths[:, None])[:, None, None]

@@ -114,10 +114,14 @@ class SelfAttentiveEncoder(nn.Module):
             if plan.limits(layout) or not self.layers.need_no_mask():
                 y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
             elif self.recordings is not None and self.training and torch.is_grad_enabled():
-                y = self.recordings(x, p, layout, plan)
+                y = self.recordings((x, p), layout, plan)
             else:
                 y = self.layers(x, p, layout, None, plan)
         return y
+
+    def to_record(self) -> nn.Module:
+        """What ``recordings`` are of."""
+        return self.layers
 
     def _added(self, mask: Tensor) -> Tensor:
         """What to add to q · k: 0 where attention is allowed."""

@@ -14,8 +14,9 @@ from fencepost.model.bert import Bert, is_ours
 from fencepost.model.dropout import SharedDropout
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout
+    from fencepost.model.layout import Layout, Sequences
     from fencepost.model.parser_model import TorchBatch
+    from fencepost.model.recordings import Recordings
 
 _WITH_DECODER: Final = ("t5", "mt5", "umt5")
 
@@ -32,6 +33,19 @@ class ScalarMix(nn.Module):
         shares = self.weights.softmax(0)
         mixed: Tensor = sum((share * layer for share, layer in zip(shares, layers, strict=True)), start=torch.zeros(()))
         return self.scale * mixed
+
+
+class _MixedLayers(nn.Module):
+    """[R, hidden] -> [R, hidden], through all layers, to the last one's vectors or to the mix."""
+
+    def __init__(self, layers: nn.Module, mix: ScalarMix | None) -> None:
+        super().__init__()
+        self.layers = layers
+        self.mix = mix
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
+        states: list[Tensor] = self.layers(x, layout, mask)
+        return states[-1] if self.mix is None else self.mix(states)
 
 
 class Hiding(nn.Module):
@@ -74,6 +88,7 @@ class Pretrained(nn.Module):
         self.mix = ScalarMix(1 + (decoder_layers or config.num_hidden_layers)) if mix else None
         self.dropout = dropout
         self.hiding = hiding
+        self.recordings: Recordings | None = None  # where training uses them
         self.padding = int(config.pad_token_id or 0)
         self.has_decoder = bool(config.is_encoder_decoder)
         self.frozen = frozen
@@ -90,26 +105,33 @@ class Pretrained(nn.Module):
             raise UsageError("this model reads sub-tokens, and the batch has none")
         assert batch.token_of_row is not None
         assert batch.rows_of_token is not None
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
-            subwords = batch.subwords if self.hiding is None else self.hiding(batch.subwords)
-            layers = self._layers(subwords, batch.windows)
-        vectors = (layers[-1] if self.mix is None else self.mix(layers)).float()
+        subwords = batch.subwords if self.hiding is None else self.hiding(batch.subwords)
+        vectors = self._in_context(subwords, batch.windows).float()
         chosen = vectors.index_select(0, batch.subword_rows)
         total = chosen.new_zeros(len(batch.rows_of_token), chosen.shape[1]).index_add(0, batch.token_of_row, chosen)
         projected: Tensor = self.dropout(self.projection(total / batch.rows_of_token[:, None]), batch.tokens)
         return projected
 
-    def _layers(self, subwords: Tensor, windows: Layout) -> Sequence[Tensor]:
-        """The vectors of every layer, or of the last alone: [P, hidden] each."""
-        if isinstance(self.encoder, Bert):
-            states: list[Tensor] = self.encoder(subwords, windows)
-            return states
-        ids = windows.pad(subwords - self.padding) + self.padding
-        mask = windows.pad(torch.ones_like(subwords))
-        return [windows.unpad(layer) for layer in self._padded_layers(ids, mask)]
+    def _in_context(self, subwords: Tensor, windows: Layout) -> Tensor:
+        """h_t of every sub-token, of the last layer or mixed of all: [P, hidden]."""
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            if not isinstance(self.encoder, Bert):
+                ids = windows.pad(subwords - self.padding) + self.padding
+                mask = windows.pad(torch.ones_like(subwords))
+                layers: Sequence[Tensor] = [windows.unpad(layer) for layer in self._padded_layers(ids, mask)]
+            elif self.recordings is not None and self.training and self.encoder.mask(windows) is None:
+                return self.recordings((self.encoder.embed(subwords, windows),), windows)
+            else:
+                layers = self.encoder(subwords, windows)
+        return layers[-1] if self.mix is None else self.mix(layers)
+
+    def to_record(self) -> nn.Module | None:
+        """What ``recordings`` are of: layers of our own that learn, and their mix."""
+        ours = isinstance(self.encoder, Bert) and not self.frozen
+        return _MixedLayers(self.encoder.encoder, self.mix) if ours else None  # type: ignore[arg-type]
 
     def _padded_layers(self, ids: Tensor, mask: Tensor) -> tuple[Tensor, ...]:
-        """The same from the transformers library: [V, width, hidden] each."""
+        """The vectors of every layer, or of the last alone, from the transformers library: [V, width, hidden] each."""
         wanted = self.mix is not None
         if not self.has_decoder:
             output = self.encoder(input_ids=ids, attention_mask=mask, output_hidden_states=wanted)
@@ -164,7 +186,9 @@ def load_pretrained(model: nn.Module, name: str) -> None:
         encoder.load_state_dict(without_spare_parts(first).state_dict())
 
 
+def pretrained_parts(model: nn.Module) -> Iterator[Pretrained]:
+    return (module for module in model.modules() if isinstance(module, Pretrained))
+
+
 def pretrained_encoders(model: nn.Module) -> Iterator[nn.Module]:
-    for module in model.modules():
-        if isinstance(module, Pretrained):
-            yield module.encoder
+    return (part.encoder for part in pretrained_parts(model))

@@ -1,4 +1,4 @@
-"""The encoder's layers as recordings (CUDA graphs): a training step launches two of them instead of 700 kernels.
+"""Layers as recordings (CUDA graphs): a training step launches two of them instead of 700 kernels.
 
 The host takes longer to launch those kernels than the GPU to run them. A recording has one fixed shape, so a batch is
 filled up with rows of zeros, a sequence of their own, to the next of a few capacities.
@@ -6,7 +6,8 @@ filled up with rows of zeros, a sequence of their own, to the next of a few capa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Hashable
+from typing import Final
 
 import torch
 import torch.nn.functional as F
@@ -14,43 +15,44 @@ from torch import Tensor, nn
 
 from fencepost.model.layout import Sequences
 
-if TYPE_CHECKING:
-    from fencepost.model.encoder import Layers
-    from fencepost.model.plan import AttentionPlan
-
-ROWS: Final = 512  # capacities are multiples of this, and no sequence is longer
+LONGEST: Final = 512  # rows of a sequence; longer ones are not recorded
+ROWS: Final = 128  # capacities are multiples of this ...
+MANY_ROWS: Final = 512  # ... or of this, from the eighth on
 SEQUENCES: Final = 64
 MOST: Final = 24  # recordings, each of which keeps memory
 
 
 class Recordings:
-    """Runs layers as ``Layers`` does, each plan and capacity recorded when it first comes.
+    """Runs ``layers(*rows, sequences, None, *how)``, each capacity and each ``how`` recorded when it first comes.
 
     Gradients are where the last run left them: a batch in several pieces, whose gradients add up, can't use it.
     """
 
-    def __init__(self, layers: Layers) -> None:
+    def __init__(self, layers: nn.Module) -> None:
         self._layers = layers
-        self._recorded: dict[tuple[AttentionPlan, int, int], nn.Module] = {}
+        self._recorded: dict[tuple[Hashable, ...], nn.Module] = {}
         self._pool = torch.cuda.graph_pool_handle()
         # Recording happens on a stream of its own, of which torch warns in the first backward pass, for nothing.
         silence = getattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch", None)
         if silence is not None:
             silence(False)
 
-    def __call__(self, x: Tensor, p: Tensor, sequences: Sequences, plan: AttentionPlan) -> Tensor:
-        rows, count = _up(len(x), ROWS), _up(sequences.count + 1, SEQUENCES)
-        key = plan, rows, count
-        fits = sequences.width <= ROWS and (key in self._recorded or len(self._recorded) < MOST)
-        if not fits:
-            y: Tensor = self._layers(x, p, sequences, None, plan)
-            return y
-        room = (0, 0, 0, rows - len(x))
-        filled = (F.pad(x, room), F.pad(p, room), *_filled(sequences, len(x), rows, count))
-        if key not in self._recorded:
-            self._recorded[key] = self._record(_Recordable(self._layers, plan, count), filled)
-        y = self._recorded[key](*filled)
-        return y[: len(x)]
+    def __call__(self, rows: tuple[Tensor, ...], sequences: Sequences, *how: Hashable) -> Tensor:
+        used = len(rows[0])
+        capacity, count = _capacity(used), _up(sequences.count + 1, SEQUENCES)
+        key = capacity, count, *how
+        fits = sequences.width <= LONGEST and (key in self._recorded or len(self._recorded) < MOST)
+        # Recordings know nothing of autocast: the layers' matrices say in which precision to multiply.
+        with torch.autocast(rows[0].device.type, enabled=False):
+            if not fits:
+                y: Tensor = self._layers(*rows, sequences, None, *how)
+                return y
+            room = (0, 0, 0, capacity - used)
+            filled = (*(F.pad(x, room) for x in rows), *_filled(sequences, used, capacity, count))
+            if key not in self._recorded:
+                self._recorded[key] = self._record(_Recordable(self._layers, how, count), filled)
+            y = self._recorded[key](*filled)
+        return y[:used]
 
     def _record(self, layers: _Recordable, inputs: tuple[Tensor, ...]) -> nn.Module:
         samples = tuple(tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs)
@@ -63,17 +65,22 @@ class Recordings:
 
 
 class _Recordable(nn.Module):
-    """Layers whose every argument is a tensor."""
+    """Layers whose every argument is a tensor: rows, then the sequence of each row and the starts."""
 
-    def __init__(self, layers: Layers, plan: AttentionPlan, count: int) -> None:
+    def __init__(self, layers: nn.Module, how: tuple[Hashable, ...], count: int) -> None:
         super().__init__()
         self.layers = layers
-        self.plan = plan
+        self.how = how
         self.count = count
 
-    def forward(self, x: Tensor, p: Tensor, sequence: Tensor, starts: Tensor) -> Tensor:
-        y: Tensor = self.layers(x, p, Sequences(sequence, starts, self.count, ROWS), None, self.plan)
+    def forward(self, *inputs: Tensor) -> Tensor:
+        *rows, sequence, starts = inputs
+        y: Tensor = self.layers(*rows, Sequences(sequence, starts, self.count, LONGEST), None, *self.how)
         return y
+
+
+def _capacity(rows: int) -> int:
+    return _up(rows, ROWS if rows <= 8 * MANY_ROWS else MANY_ROWS)
 
 
 def _filled(sequences: Sequences, used: int, rows: int, count: int) -> tuple[Tensor, Tensor]:

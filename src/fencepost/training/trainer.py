@@ -30,7 +30,7 @@ from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
-from fencepost.model.pretrained import load_pretrained, pretrained_encoders
+from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_encoders, pretrained_parts
 from fencepost.model.recordings import Recordings
 from fencepost.training.ahead import Ahead
 from fencepost.training.average import Average
@@ -122,9 +122,12 @@ class Trainer:
         share = rate / self.config.train.learning_rate
         return [{"params": rest, "share": 1.0}, {"params": encoder, "share": share}]
 
-    def _layers_to_record(self) -> Recordings | None:
-        encoder, records = self.model.encoder, self.device.type == "cuda" and self.config.train.precision == "bf16"
-        return Recordings(encoder.layers) if records and isinstance(encoder, SelfAttentiveEncoder) else None
+    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, Recordings]]:
+        if self.device.type != "cuda" or self.config.train.precision != "bf16":
+            return []
+        parts = [self.model.encoder, *pretrained_parts(self.model)]
+        able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]
+        return [(part, Recordings(layers)) for part in able if (layers := part.to_record()) is not None]
 
     @property
     def seconds(self) -> float:
@@ -154,8 +157,8 @@ class Trainer:
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[place] for place in batch)
         prepared = self._ahead.get(batch)
-        if isinstance(self.model.encoder, SelfAttentiveEncoder):
-            self.model.encoder.recordings = self._recordings if len(prepared) == 1 else None
+        for part, recordings in self._recordings:
+            part.recordings = recordings if len(prepared) == 1 else None
         for number, piece in enumerate(prepared):
             loss = self._loss(piece, len(batch), words)
             if number == 0:  # from now on the backward pass leaves the interpreter free for another thread
