@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 ScoredPair: TypeAlias = tuple[Tree, float]
 UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
 CHUNK: Final = 4096  # sentences of a stream that are sorted by length together, and in memory at once
+LARGE_CHUNK: Final = 16_384  # the same where all sentences are given at once; the collector rests as long
 
 
 def load(
@@ -90,7 +91,9 @@ class Parser:
 
     def parse(self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None) -> list[Tree]:
         """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
-        return [tree for tree, _ in self._parse_chunks([list(self.checked(sentences))], batch_tokens)]
+        checked = self.checked(sentences)
+        chunks = iter(lambda: list(islice(checked, LARGE_CHUNK)), [])
+        return [tree for tree, _ in self._parse_chunks(chunks, batch_tokens)]
 
     def iter_parse(
         self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None

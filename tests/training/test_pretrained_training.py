@@ -62,6 +62,16 @@ def test_training_starts_from_the_weights_in_the_folder(encoder: Path) -> None:
     assert len(ours) > 10
 
 
+def test_the_optimizer_keeps_nothing_of_a_frozen_encoder_in_bf16(encoder: Path) -> None:
+    config = config_over(encoder, frozen=True)
+    config = replace(config, train=replace(config.train, precision="bf16"))
+    trainer = steps(Trainer(config, TREES, TREES, CPU))
+    frozen = [not parameter.requires_grad for parameter in trainer.model.parameters()]
+    kept = [bool(trainer.optimizer.state[parameter]) for parameter in trainer.parameters]
+    assert any(frozen)
+    assert kept == [not is_frozen for is_frozen in frozen]
+
+
 def test_a_frozen_encoder_keeps_its_weights_and_a_fine_tuned_one_does_not(encoder: Path) -> None:
     for frozen in (True, False):
         trainer = Trainer(config_over(encoder, frozen=frozen), TREES, TREES, CPU)

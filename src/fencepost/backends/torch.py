@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from functools import partial
 from threading import RLock
 from typing import Final, Literal
 
@@ -87,6 +88,8 @@ class TorchBackend:
         self.precision: Precision = precision
         self._plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
         self._force_root = config.scorer.force_root
+        # Triton's kernels run on the current device, whatever device their tensors are on.
+        self._here = partial(torch.cuda.device, device) if device.type == "cuda" else nullcontext
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
@@ -106,6 +109,10 @@ class TorchBackend:
 
     @torch.inference_mode()
     def launch(self, batch: Batch) -> Callable[[], Parsed]:
+        with self._here():
+            return self._launch(batch)
+
+    def _launch(self, batch: Batch) -> Callable[[], Parsed]:
         tensors = self._send(batch)
         with at_precision(self.precision, self.device):
             y = self.model.encode(tensors, self._plan)
@@ -149,7 +156,7 @@ class TorchBackend:
 
     @torch.inference_mode()
     def score(self, batch: Batch) -> Scored:
-        with at_precision(self.precision, self.device):
+        with self._here(), at_precision(self.precision, self.device):
             output = self.model(self._send(batch), self._plan)
         tags: Ints | None = None if output.tag_scores is None else _best_tags(output.tag_scores).cpu().numpy()
         return Scored(SpanScores.from_packed(output.span_scores.cpu().numpy(), batch.lengths), tags)

@@ -29,14 +29,15 @@ class Masters:
     def __init__(self, model: nn.Module, lowered: dict[str, Tensor]) -> None:
         self._model = model
         named = dict(model.named_parameters())
-        self._masters = {name: nn.Parameter(tensor) for name, tensor in lowered.items()}
+        self._masters = {name: nn.Parameter(tensor, named[name].requires_grad) for name, tensor in lowered.items()}
         self._lowered = [named[name] for name in lowered]
         self.parameters = [self._masters.get(name, parameter) for name, parameter in named.items()]
 
     def take_gradients(self) -> None:
         """Moves the gradients of lowered parameters to their masters."""
         for low, master in zip(self._lowered, self._masters.values(), strict=True):
-            master.grad = torch.zeros_like(master) if low.grad is None else master.new_empty(master.shape)
+            if master.requires_grad:  # one of a frozen encoder needs none
+                master.grad = torch.zeros_like(master) if low.grad is None else master.new_empty(master.shape)
         pairs = [(m.grad, p.grad) for m, p in zip(self._masters.values(), self._lowered, strict=True)]
         there = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
         if there:
