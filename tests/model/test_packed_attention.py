@@ -5,6 +5,7 @@ On a GPU with the kernels; on the CPU with a loop in the kernel's place, and lay
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -164,18 +165,22 @@ def test_recorded_dropout_depends_on_the_seed_alone() -> None:
     assert not torch.equal(first, other)
 
 
+def attend_one_by_one(
+    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float
+) -> Tensor:
+    """What the kernel does, in a loop."""
+    parts = []
+    for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
+        assert end - first <= longest
+        heads = (rows[first:end].transpose(0, 1) for rows in (query, key, value))
+        parts.append(F.scaled_dot_product_attention(*heads, dropout_p=dropout).transpose(0, 1))
+    return torch.cat(parts)
+
+
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
     """What was recorded, in a world where the CPU has the kernel and can record."""
     found: list[_Recordable] = []
-
-    def attend(query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float) -> Tensor:
-        parts = []
-        for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
-            assert end - first <= longest
-            heads = (rows[first:end].transpose(0, 1) for rows in (query, key, value))
-            parts.append(F.scaled_dot_product_attention(*heads, dropout_p=dropout).transpose(0, 1))
-        return torch.cat(parts)
 
     def record(_: Recordings, layers: _Recordable, samples: tuple[Tensor, ...]) -> _Recordable:
         found.append(layers)
@@ -183,7 +188,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
 
     for module in ("attention", "bert"):
         monkeypatch.setattr(f"fencepost.model.{module}.serves", lambda *_: True)
-    monkeypatch.setattr("fencepost.model.attention.attend_packed", attend)
+    monkeypatch.setattr("fencepost.model.attention.attend_packed", attend_one_by_one)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(Recordings, "_record", record)
     return found
@@ -249,6 +254,24 @@ def test_spare_rows_are_a_sequence_of_their_own_after_empty_ones() -> None:
     sequence, starts = _filled(layout_of(2, 3), used=5, rows=8, count=4)
     assert sequence.tolist() == [0, 0, 1, 1, 1, 3, 3, 3]
     assert starts.tolist() == [0, 2, 5, 5, 8]
+
+
+def test_layers_that_cannot_be_recorded_run_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("CUDA error: capture failed\nand more")
+
+    monkeypatch.setattr("fencepost.model.attention.serves", lambda *_: True)
+    monkeypatch.setattr("fencepost.model.attention.attend_packed", attend_one_by_one)
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
+    monkeypatch.setattr(torch.cuda, "make_graphed_callables", fail)
+    monkeypatch.setattr(torch.random, "fork_rng", lambda devices: nullcontext())
+    model, (content, layout) = encoder("block"), inputs(5, 9)
+    expected = run(model, content, layout, AttentionPlan())
+    model.recordings = Recordings(model.layers)
+    with pytest.warns(UserWarning, match=r"unrecorded.*capture failed$"):
+        found = run(model, content, layout, AttentionPlan())
+    assert_near(found, expected, 1e-4)
+    assert_near(run(model, content, layout, AttentionPlan()), expected, 1e-4)  # warned of once
 
 
 @pytest.mark.parametrize("mix", [False, True])

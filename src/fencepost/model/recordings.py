@@ -6,6 +6,7 @@ filled up with rows of zeros, a sequence of their own, to the next of a few capa
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from typing import Final
 
@@ -58,10 +59,14 @@ class Recordings:
         samples = tuple(tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs)
         # What warms up before a recording must not change the random numbers of this step.
         with torch.random.fork_rng(devices=[inputs[0].device]):
-            recorded: nn.Module = torch.cuda.make_graphed_callables(  # type: ignore[assignment]
-                layers, samples, allow_unused_input=True, pool=self._pool
-            )
-        return recorded
+            try:
+                return torch.cuda.make_graphed_callables(  # type: ignore[return-value]
+                    layers, samples, allow_unused_input=True, pool=self._pool
+                )
+            except RuntimeError as error:  # a recording is for speed alone
+                reason = str(error).partition("\n")[0]
+                warnings.warn(f"layers run unrecorded, which is slower: {reason}", stacklevel=2)
+                return layers
 
 
 class _Recordable(nn.Module):
