@@ -95,7 +95,7 @@ class Trainer:
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
         betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
         groups = self._parameter_groups()
-        self.optimizer = torch.optim.Adam(groups, betas=betas, eps=epsilon, fused=device.type == "cuda")
+        self.optimizer = torch.optim.Adam(groups, betas=betas, eps=epsilon, fused=True)
         self.schedule = Schedule()
         self.step_number = 0
         self._order, self._order_of = [0], -1  # the order of sentences in an epoch, and which epoch
