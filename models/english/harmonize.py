@@ -20,6 +20,7 @@ BRACKETED: Final = frozenset({"PRN", "LST", "CIT"})
 AFTER_THE_NOUN: Final = frozenset({"PP", "SBAR", "VP", "S"})
 WH_TAGS: Final = frozenset({"WDT", "WP", "WP$"})
 TAGS: Final = {"-LSB-": OPEN, "-RSB-": CLOSE, "NFP": ":", "AFX": "JJ", "XX": "FW"}
+SQUARE: Final = {"-LSB-": "[", "-RSB-": "]"}  # escapes of MASC, which no other treebank has
 PENN_QUOTES: Final = {
     "``": {'"': "``", "“": "``", "'": "`", "‘": "`"},
     "''": {'"': "''", "”": "''", "’": "'"},
@@ -179,12 +180,12 @@ def _rename_tag(leaf: Leaf) -> Leaf:
 
 
 def penn_words(tree: Tree) -> Tree:
-    """Words as our tokeniser writes them: Penn's quotes, and no backslash before a slash or an asterisk."""
+    """Words as our tokeniser writes them: Penn's quotes, real square brackets, no backslash before ``/`` and ``*``."""
     return change_leaves(tree, _penn_word)
 
 
 def _penn_word(leaf: Leaf) -> Leaf:
-    word = PENN_QUOTES.get(leaf.tag, {}).get(leaf.word, leaf.word)
+    word = {**SQUARE, **PENN_QUOTES.get(leaf.tag, {})}.get(leaf.word, leaf.word)
     return Leaf(leaf.tag, word.replace("\\/", "/").replace("\\*", "*"))
 
 

@@ -169,6 +169,8 @@ def test_tags_are_those_of_penn_and_the_hyphen(before: str, after: str) -> None:
         ("(`` ')", "(`` `)"),
         ("(POS ')", "(POS ')"),
         ("(CD 1\\/2)", "(CD 1/2)"),
+        ("(-LRB- -LSB-)", "(-LRB- [)"),
+        ("(-RRB- -RSB-)", "(-RRB- ])"),
     ],
 )
 def test_words_are_written_as_our_tokeniser_writes_them(before: str, after: str) -> None:
