@@ -7,17 +7,20 @@ from typing import Final
 
 from nodes import change_leaves, with_leaves
 
+from fencepost.trees.normalize import normalize
 from fencepost.trees.tree import Leaf, Tree
 
 SMALL_IN_TITLES: Final = frozenset({"IN", "DT", "CC", "TO"})
+NEGATIONS: Final = ("n't", "n’t")
 STRAIGHT: Final = {"``": '"', "''": '"', "`": "'"}
 CURLY: Final = {"``": "“", "''": "”", "`": "‘", "'": "’"}
 
 
 def without_final_stop(tree: Tree) -> Tree | None:
-    """None where the last word is no stop, or is all there is."""
+    """None where the last word is no stop, or is all there is. An S that was over an S and the stop goes, too."""
     leaves = tree.leaves()
-    return _without_last(tree) if len(leaves) > 1 and leaves[-1].tag == "." else None
+    shorter = _without_last(tree) if len(leaves) > 1 and leaves[-1].tag == "." else None
+    return None if shorter is None else normalize(shorter)
 
 
 def _without_last(tree: Tree) -> Tree | None:
@@ -36,13 +39,13 @@ def in_small_letters(tree: Tree) -> Tree:
 
 
 def as_headline(tree: Tree) -> Tree:
-    """Every Word with a Capital, but for short ones in between."""
+    """Every Word with a Capital, but for short ones in between, and for what is no word of its own ("Don't")."""
     first, *others = tree.leaves()
     return with_leaves(tree, [_capitalized(first), *map(_headline_word, others)])
 
 
 def _headline_word(leaf: Leaf) -> Leaf:
-    is_small = len(leaf.word) < 4 and leaf.tag in SMALL_IN_TITLES
+    is_small = leaf.word.lower() in NEGATIONS or (len(leaf.word) < 4 and leaf.tag in SMALL_IN_TITLES)
     return Leaf(leaf.tag, leaf.word.lower()) if is_small else _capitalized(leaf)
 
 

@@ -29,6 +29,11 @@ def test_a_phrase_that_held_the_stop_alone_goes_with_it() -> None:
     assert str(shorter) == "(TOP (NP (NN x)))"
 
 
+def test_a_phrase_that_held_one_of_its_own_kind_and_the_stop_is_merged_with_it() -> None:
+    shorter = without_final_stop(Tree.from_string("(TOP (S (S (VP (VB Go))) (. .)))"))
+    assert str(shorter) == "(TOP (S (VP (VB Go))))"
+
+
 def test_a_sentence_without_a_stop_or_of_a_stop_has_no_shorter_form() -> None:
     assert without_final_stop(Tree.from_string("(TOP (NP (NN x)))")) is None
     assert without_final_stop(Tree.from_string("(TOP (. .))")) is None
@@ -42,6 +47,11 @@ def test_letters_change_and_tags_stay() -> None:
 
 def test_a_headline_has_capitals_but_for_short_words_in_between() -> None:
     assert as_headline(TREE).words() == ["The", "Cat", "Sat", "on", "Ada", "."]
+
+
+def test_the_end_of_a_contraction_has_no_capital_in_a_headline() -> None:
+    tree = Tree.from_string("(TOP (S (NP (PRP it)) (VP (VBZ does) (RB n't) (VP (VB rain)))))")
+    assert as_headline(tree).words() == ["It", "Does", "n't", "Rain"]
 
 
 def test_the_first_capital_is_lowered() -> None:
