@@ -30,7 +30,7 @@ from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
-from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_encoders, pretrained_parts
+from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_parts
 from fencepost.model.recordings import Recordings
 from fencepost.training.ahead import Ahead
 from fencepost.training.average import Average
@@ -39,6 +39,7 @@ from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpo
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
+from fencepost.training.optimizer import adam
 from fencepost.training.schedule import Schedule
 from fencepost.trees.tree import Tree
 
@@ -93,9 +94,7 @@ class Trainer:
         self.parameters = self.masters.parameters
         self.average = Average(self.masters, config.train.average)
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
-        betas, epsilon = config.train.adam_betas, config.train.adam_epsilon
-        groups = self._parameter_groups()
-        self.optimizer = torch.optim.Adam(groups, betas=betas, eps=epsilon, fused=True)
+        self.optimizer = adam(self.model, self.masters, config)
         self.schedule = Schedule()
         self.step_number = 0
         self._order, self._order_of = [0], -1  # the order of sentences in an epoch, and which epoch
@@ -108,19 +107,6 @@ class Trainer:
         self._plan = AttentionPlan.of(config.train.plan)
         self._ahead = Ahead(self._prepare)
         self._recordings = self._layers_to_record()
-
-    def _parameter_groups(self) -> list[dict[str, Any]]:
-        """A pre-trained encoder may learn at its own rate, which rises and falls with that of the rest."""
-        rate = self.config.pretrained.learning_rate
-        if rate is None:
-            return [{"params": self.parameters, "share": 1.0}]
-        pretrained = {id(p) for encoder in pretrained_encoders(self.model) for p in encoder.parameters()}
-        # What is optimised may be the master of a parameter, and stands in its place.
-        inside = [id(parameter) in pretrained for parameter in self.model.parameters()]
-        rest = [parameter for parameter, is_inside in zip(self.parameters, inside, strict=True) if not is_inside]
-        encoder = [parameter for parameter, is_inside in zip(self.parameters, inside, strict=True) if is_inside]
-        share = rate / self.config.train.learning_rate
-        return [{"params": rest, "share": 1.0}, {"params": encoder, "share": share}]
 
     def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, Recordings]]:
         if self.device.type != "cuda" or self.config.train.precision != "bf16":

@@ -1,0 +1,26 @@
+"""Adam, with one rate for the parser and perhaps another for a pre-trained encoder inside it."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from fencepost.config import Config
+from fencepost.model.precision import Masters
+from fencepost.model.pretrained import pretrained_encoders
+
+
+def adam(model: nn.Module, masters: Masters, config: Config) -> torch.optim.Adam:
+    """Each group has its ``share`` of the schedule's rate, with which it rises and falls."""
+    rate, train = config.pretrained.learning_rate, config.train
+    groups = [{"params": masters.parameters, "share": 1.0}]
+    if rate is not None:
+        pretrained = {id(parameter) for encoder in pretrained_encoders(model) for parameter in encoder.parameters()}
+        # What is optimised may be the master of a parameter, and stands in its place.
+        pairs = list(
+            zip(masters.parameters, (id(parameter) in pretrained for parameter in model.parameters()), strict=True)
+        )
+        rest = [parameter for parameter, is_inside in pairs if not is_inside]
+        inside = [parameter for parameter, is_inside in pairs if is_inside]
+        groups = [{"params": rest, "share": 1.0}, {"params": inside, "share": rate / train.learning_rate}]
+    return torch.optim.Adam(groups, betas=train.adam_betas, eps=train.adam_epsilon, fused=True)
