@@ -13,6 +13,7 @@ from fencepost.trees.treebank import Treebank
 TRAINED_ON: Final = ("gum", "masc", "craft")
 TESTS: Final = {"wsj": ("train", "dev", "test"), "masc": ("test",), "gum": ("test",), "craft": ("test",)}
 FOLDERS: Final = {"wsj": "wsj-sample", "masc": "masc", "gum": "gum", "craft": "craft"}
+ALL_FREE: Final = ("masc",)  # says nothing of licences; a sentence of another that says nothing is not free
 
 
 class Item(NamedTuple):
@@ -25,15 +26,17 @@ class Item(NamedTuple):
 
 
 def load(treebanks: Path, corpus: str, splits: Iterable[str]) -> list[Item]:
-    return [item for split in splits for item in _load(treebanks / "en" / FOLDERS[corpus], split)]
+    free = "yes" if corpus in ALL_FREE else "no"
+    return [item for split in splits for item in _load(treebanks / "en" / FOLDERS[corpus], split, free)]
 
 
-def _load(folder: Path, split: str) -> list[Item]:
+def _load(folder: Path, split: str, free: str) -> list[Item]:
+    """``free`` is for a treebank that does not say of each sentence whether it is for commercial use."""
     trees = Treebank.load(folder / f"{split}.txt")
     with (folder / f"{split}.meta.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [
-        Item(tree, row["doc"], row.get("genre", ""), row.get("commercial", "yes") == "yes")
+        Item(tree, row["doc"], row.get("genre", ""), row.get("commercial", free) == "yes")
         for tree, row in zip(trees, rows, strict=True)
     ]
 

@@ -90,5 +90,12 @@ def test_the_same_seed_gives_the_same_files(treebanks: Path, monkeypatch: pytest
     assert prepare_into(treebanks / "two", treebanks, monkeypatch) == first
 
 
+@pytest.mark.parametrize(("corpus", "free"), [("masc", True), ("gum", False), ("wsj", False)])
+def test_where_nothing_is_said_of_commercial_use_only_masc_is_free(treebanks: Path, corpus: str, free: bool) -> None:
+    for table in treebanks.glob("en/*/test.meta.tsv"):
+        table.write_text("line\tdoc\n1\tx\n2\tx\n", encoding="utf-8")
+    assert {item.free for item in load(treebanks, corpus, ["test"])} == {free}
+
+
 def test_tables_are_read_without_minding_quotes(treebanks: Path) -> None:
     assert [item.genre for item in load(treebanks, "gum", ["test"])] == ["news", 'some "talk']
