@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from tests.samples import TREES, tiny_config
 
 from fencepost.config_files import config_from_table
-from fencepost.errors import InputError, UsageError
+from fencepost.errors import InputError, ModelError, UsageError
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
 
 spacy = pytest.importorskip("spacy")
 
+import srsly  # noqa: E402
 from spacy.tokens import Doc, DocBin  # noqa: E402
 from spacy.tokens.underscore import Underscore  # noqa: E402
 
@@ -331,6 +332,25 @@ def test_a_pipeline_comes_back_from_bytes_and_goes_on(nlp: Any, pipeline: Pipeli
     assert other.get_pipe("fencepost").to_bytes() == nlp.get_pipe("fencepost").to_bytes()
 
 
+def test_a_stored_model_leaves_nothing_of_one_that_was_there(nlp: Any, tmp_path: Path) -> None:
+    old = "model.onnx"  # which would be preferred to the weights of the new one
+    (tmp_path / old).write_bytes(b"")
+    (tmp_path / "checksums").write_text(f"{'0' * 64}  {old}\n")
+    (tmp_path / "notes.txt").write_text("not of a model")
+    own = nlp.get_pipe("fencepost")
+    own.to_disk(tmp_path)
+    assert not (tmp_path / old).exists()
+    assert (tmp_path / "notes.txt").exists()
+    again = component.FencepostComponent().from_disk(tmp_path)
+    assert parses(again(nlp.make_doc(TEXT))) == parses(nlp(TEXT))
+
+
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..\\outside", ""])
+def test_bytes_can_write_no_file_outside_of_the_models_folder(name: str) -> None:
+    with pytest.raises(ModelError, match="a model has no file called"):
+        component.FencepostComponent().from_bytes(srsly.msgpack_dumps({name: b""}))
+
+
 @pytest.mark.parametrize("from_bytes", [False, True])
 def test_a_component_can_be_pickled(nlp: Any, from_bytes: bool) -> None:
     own = nlp.get_pipe("fencepost")
@@ -355,7 +375,5 @@ def test_what_a_document_keeps_are_plain_values(nlp: Any) -> None:
 
 
 def test_a_model_that_is_not_there_is_an_error_when_it_is_needed(pipeline: Pipeline) -> None:
-    from fencepost.errors import ModelError
-
     with pytest.raises(ModelError, match="no model at nowhere"):
         pipeline(model="nowhere")(TEXT)

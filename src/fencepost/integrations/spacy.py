@@ -7,7 +7,7 @@ import shutil
 import sys
 import warnings
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from pathlib import Path
 from tempfile import mkdtemp
@@ -16,7 +16,7 @@ from weakref import finalize
 
 from fencepost.backends.folder import CHECKSUMS, DEFAULT_MODEL, ModelFolder
 from fencepost.confidence import Analysis, without_probabilities
-from fencepost.errors import InputError, MissingExtraError
+from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parser import Parser, load
 from fencepost.text.sentences import read_sentences
 from fencepost.text.tokens import penn_forms
@@ -161,9 +161,11 @@ class FencepostComponent:
     # A stored pipeline has its model inside, so that it can be moved.
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        Path(path).mkdir(parents=True, exist_ok=True)
-        for name, content in self._files().items():
-            (Path(path) / name).write_bytes(content)
+        """Puts the model into a folder, in place of one that was there: of what it leaves some would be read."""
+        files, folder = self._files(), Path(path)
+        for name in _listed(folder):
+            (folder / name).unlink(missing_ok=True)
+        _write(files, folder)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> FencepostComponent:
         self.model, self._loaded, self._scratch = str(Path(path).absolute()), None, False
@@ -176,17 +178,14 @@ class FencepostComponent:
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> FencepostComponent:
         folder = Path(mkdtemp(prefix="fencepost-"))
         finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        for name, content in srsly.msgpack_loads(bytes_data).items():
-            (folder / name).write_bytes(content)
+        _write(srsly.msgpack_loads(bytes_data), folder)
         self.from_disk(folder)
         self._scratch = True
         return self
 
     def _files(self) -> dict[str, bytes]:
-        """The files of the model, and no others that training left beside them."""
         folder = ModelFolder.open(_our_model(self.model)).path
-        names = [line.partition("  ")[2] for line in (folder / CHECKSUMS).read_text("utf-8").splitlines()]
-        return {name: (folder / name).read_bytes() for name in (CHECKSUMS, *names)}
+        return {name: (folder / name).read_bytes() for name in _listed(folder)}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the model, which is loaded again from its folder; but with the files of one that came as bytes."""
@@ -198,6 +197,26 @@ class FencepostComponent:
         vars(self).update(state)
         if content is not None:
             self.from_bytes(content)
+
+
+def _listed(folder: Path) -> list[str]:
+    """The files of the model in a folder, and no others that training left beside them."""
+    checksums = folder / CHECKSUMS
+    lines = checksums.read_text("utf-8").splitlines() if checksums.is_file() else []
+    return [CHECKSUMS, *(_plain(line.partition("  ")[2]) for line in lines)]
+
+
+def _write(files: Mapping[str, bytes], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        (folder / _plain(name)).write_bytes(content)
+
+
+def _plain(name: str) -> str:
+    """The name of a file of a model. It may come from anybody, and must not lead out of the folder."""
+    if name in ("", ".", "..") or "/" in name or "\\" in name:
+        raise ModelError(f"a model has no file called {name!r}")
+    return name
 
 
 def _our_model(name: str) -> str:
