@@ -63,6 +63,19 @@ def test_words_are_measured_as_they_stand_in_the_text() -> None:
     assert counts(gold, in_text("(TOP (NP (NN ab)) (NP (NN c)))")) == (2, 2, 2)
 
 
+def test_blanks_inside_of_words_make_no_difference() -> None:
+    gold = [(Tree.from_string("(TOP (NP (CD 10_000)) (NP (NN c)))"), ["10\u00a0000", "c"])]
+    predicted = in_text("(TOP (NP (CD 10) (CD 000)) (NP (NN c)))")
+    assert counts(gold, predicted) == (2, 2, 2)
+
+
+@pytest.mark.parametrize("words", [["x"], ["x", "y", "z"]])
+def test_a_tree_over_other_words_than_those_of_the_text_is_an_error(words: list[str]) -> None:
+    sides = [(Tree.from_string("(TOP (NP (NN x) (NN y)))"), words)]
+    with pytest.raises(MismatchError, match="for a tree of 2"):
+        score_in_text(sides, sides)
+
+
 def test_another_text_is_an_error() -> None:
     with pytest.raises(MismatchError, match="same text"):
         score_in_text(in_text("(TOP (NN x))"), in_text("(TOP (NN y))"))

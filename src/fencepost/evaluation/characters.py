@@ -42,6 +42,8 @@ def brackets_in_text(trees: Iterable[InText], names: LabelNames) -> Counter[Brac
     brackets: Counter[Bracket] = Counter()
     offset = 0
     for tree, words in trees:
+        if len(words) != len(tree.leaves()):
+            raise MismatchError(f"{len(words)} words for a tree of {len(tree.leaves())}: {' '.join(words)}")
         posts = list(accumulate((len(_counted(word)) for word in words), initial=offset))
         for span in spans_of(tree):
             start, end = posts[span.start], posts[span.end]
@@ -52,7 +54,7 @@ def brackets_in_text(trees: Iterable[InText], names: LabelNames) -> Counter[Brac
 
 
 def _counted(word: str) -> str:
-    return "".join(character for character in word if character not in IGNORED)
+    return "".join(character for character in word if character not in IGNORED and not character.isspace())
 
 
 def _characters(trees: Iterable[InText]) -> str:
