@@ -11,7 +11,7 @@ from fencepost.cli.parse_input import Item
 from fencepost.features.vocabularies import Vocabularies
 
 ENOUGH_LETTERS: Final = 40
-_TREE: Final = re.compile(r"\s*\(\s*[^\s()]*\s*\([^\s()]+[\s(]")  # (TOP (S … or ( (S …
+_TREE: Final = re.compile(r"\s*\(\s*(?:[^\s()]+\s*)?\([^\s()]+[\s(]")  # (TOP (S … or ( (S …
 TREES: Final = (
     "the input looks like trees in brackets, and is parsed as plain text\n"
     "hint: `fencepost treebank words FILE` gives their sentences, `fencepost evaluate MODEL FILE` parses them"
