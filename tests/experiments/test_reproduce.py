@@ -170,8 +170,23 @@ def test_what_is_done_can_be_collected_without_training(
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he") == 0
     monkeypatch.setattr(Trainer, "step", lambda *_: pytest.fail("trained"))
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--collect") == 0
-    problems = [row["problem"] for row in content_of(tmp_path, "table7")["rows"]]
-    assert problems == ["not done yet"] * 3 + [None] * 3
+    content = content_of(tmp_path, "table7")
+    assert [row["problem"] for row in content["rows"]] == ["not done yet"] * 3 + [None] * 3
+
+
+def test_tags_are_not_predicted_where_nothing_is_trained(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Trainer, "step", lambda *_: pytest.fail("trained"))
+    assert reproduce(tmp_path, "table4", "--treebank", str(treebank), "--tags", "jackknife", "--collect") == 0
+    assert {row["problem"] for row in rows(tmp_path, "table4").values()} == {"not done yet"}
+
+
+def test_a_table_says_of_which_treebanks_it_is_and_whether_it_was_collected(languages: Path, tmp_path: Path) -> None:
+    assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he", "--collect") == 0
+    (command,) = (note for note in content_of(tmp_path, "table7.he")["notes"] if note.startswith("Run by"))
+    assert "--only he " in command
+    assert "--collect" in command
 
 
 def test_a_treebank_that_is_not_there_is_named(

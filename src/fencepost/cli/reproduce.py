@@ -120,9 +120,13 @@ def _command(arguments: argparse.Namespace) -> str:
         words += ["--treebank", treebank]
     if arguments.treebanks is not None:
         words += ["--treebanks", arguments.treebanks]
+    if arguments.only is not None:
+        words += ["--only", arguments.only]
     words += ["--seeds", arguments.seeds, "--tags", arguments.tags, "--device", arguments.device]
     if arguments.set:
         words += ["--set", *arguments.set]
     if arguments.smoke:
         words.append("--smoke")
+    if arguments.collect:
+        words.append("--collect")
     return shlex.join(words)

@@ -189,6 +189,8 @@ class Runner:
     def _with_predicted_tags(self, gold: Data) -> Data:
         tagger = load_config("tagger", SMOKE if self.options.smoke else ())
         work, device = self.options.out / "tags", self.options.device
+        if self.options.collect and not work.is_dir():
+            raise NotDoneError(f"the tags of {gold.name} are not predicted yet")
         return replace(
             gold,
             train=jackknife(tagger, gold.train, 2 if self.options.smoke else FOLDS, work, device),
