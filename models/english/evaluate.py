@@ -22,7 +22,7 @@ from nodes import with_leaves
 from raw_text import score_raw_text
 
 import fencepost
-from fencepost.evaluation.measures import percent
+from fencepost import tagging
 from fencepost.evaluation.score import score
 from fencepost.parser import Parser
 from fencepost.trees.tree import Tree
@@ -75,14 +75,7 @@ def f1(gold: Sequence[Tree], predicted: Sequence[Tree]) -> float:
 
 
 def tag_accuracy(parser: Parser, gold: Sequence[Tree], predicted: Sequence[Tree]) -> float | None:
-    if not parser.config.scorer.predict_tags:
-        return None
-    pairs = [
-        pair
-        for right, tree in zip(gold, predicted, strict=True)
-        for pair in zip(right.tags(), tree.tags(), strict=True)
-    ]
-    return percent(sum(right == found for right, found in pairs), len(pairs))
+    return tagging.tag_accuracy(gold, predicted) if parser.config.scorer.predict_tags else None
 
 
 def row(cells: Sequence[str]) -> str:
