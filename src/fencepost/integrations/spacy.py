@@ -20,7 +20,6 @@ from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parser import Parser, load
 from fencepost.text.sentences import read_sentences
 from fencepost.text.tokens import penn_forms
-from fencepost.trees.tree import escape
 from fencepost.trees.treebank import Sentence
 
 try:
@@ -30,7 +29,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
-from fencepost.integrations.spacy_spans import Constituents, NonConstituentError, is_word, register, word_of
+from fencepost.integrations.spacy_spans import Constituents, NonConstituentError, is_word, register, tag_of, word_of
 
 __all__ = ["FencepostComponent", "NonConstituentError", "create_component"]
 MOST_WORDS: Final = 3000  # in a sentence: the time for it grows with the cube of its length
@@ -138,7 +137,7 @@ class FencepostComponent:
         spaces = tuple(following.idx > token.idx + len(token) for token, following in pairwise(tokens))
         tags = None
         if "tags" in self.parser.config.lexical:
-            tags = tuple(escape(token.tag_) for token in tokens)
+            tags = tuple(map(tag_of, tokens))
             if not all(tags):
                 raise InputError(
                     f"the model {self.model} reads tags, and this document has none",

@@ -154,8 +154,13 @@ def word_of(text: str) -> str:
     return NOT_TEXT.sub("\ufffd", _BLANK.sub("_", text))
 
 
+def tag_of(token: Token) -> str:
+    """The token's tag as one of a tree, which has neither blanks nor brackets; empty if it has none."""
+    return escape(word_of(token.tag_))
+
+
 def _leaf(token: Token) -> Leaf:
-    return unchecked_leaf(escape(token.tag_) or UNTAGGED, word_of(token.text))
+    return unchecked_leaf(tag_of(token) or UNTAGGED, word_of(token.text))
 
 
 def labels(span: Span) -> tuple[str, ...]:
