@@ -165,7 +165,7 @@ def _wh_phrase(node: Node) -> Node:
 
 
 def rename_tags(tree: Tree) -> Tree:
-    """Penn's 45 tags and HYPH, for hyphens that stand alone. "to" is always TO; other joining signs are SYM."""
+    """Penn's 45 tags, HYPH for hyphens that stand alone, and GW. "to" is always TO; other joining signs are SYM."""
     return change_leaves(tree, _rename_tag)
 
 
