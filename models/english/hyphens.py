@@ -39,7 +39,7 @@ def find_runs(leaves: Sequence[Leaf]) -> list[Run]:
 def _end_of_run(leaves: Sequence[Leaf], start: int) -> int:
     end = start + 1
     while end < len(leaves) and _is_piece(leaves[end - 1]) and _joins(leaves, end):
-        if _is_suspended(leaves, end):
+        if is_suspended(leaves, end):
             return end + 1
         if end + 1 == len(leaves) or not _is_piece(leaves[end + 1]):
             break
@@ -59,7 +59,7 @@ def _joins(leaves: Sequence[Leaf], place: int) -> bool:
     return leaf.tag in ("HYPH", "SYM") and leaf.word in ("-", "/")
 
 
-def _is_suspended(leaves: Sequence[Leaf], hyphen: int) -> bool:
+def is_suspended(leaves: Sequence[Leaf], hyphen: int) -> bool:
     """``pre - and postnatal``: the hyphen belongs to the word before it alone."""
     if leaves[hyphen].word != "-" or hyphen + 2 >= len(leaves):
         return False

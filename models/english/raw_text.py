@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from corpora import Item
+from hyphens import is_suspended
 
 from fencepost.evaluation.characters import InText, score_in_text
 from fencepost.evaluation.measures import Brackets
@@ -32,7 +33,8 @@ def sentence_text(leaves: Sequence[Leaf]) -> str:
     spaces = list(guess_spaces(words, "en"))
     for place, leaf in enumerate(leaves):
         if leaf.tag == "HYPH" or (leaf.tag == "SYM" and leaf.word in ("-", "/")):
-            spaces[max(place - 1, 0)] = spaces[place] = False
+            spaces[max(place - 1, 0)] = False
+            spaces[place] = spaces[place] and is_suspended(leaves, place)
     return "".join(word + " " * space for word, space in zip(words, spaces, strict=True)).strip()
 
 

@@ -22,6 +22,11 @@ def test_hyphens_and_punctuation_stand_close() -> None:
     assert sentence_text(item(SAID).tree.leaves()) == '"It" is well-known.'
 
 
+def test_a_blank_follows_a_hyphen_that_is_left_hanging() -> None:
+    tree = item("(TOP (ADJP (JJ pre) (HYPH -) (, ,) (JJ peri) (HYPH -) (CC and) (JJ postnatal)))").tree
+    assert sentence_text(tree.leaves()) == "pre-, peri- and postnatal"
+
+
 def test_headings_and_documents_are_paragraphs() -> None:
     assert text_of([item(HEADING), item(SAID)]) == 'Abstract\n\n"It" is well-known. '
     assert text_of([item(SAID), item(SAID, "b")]) == '"It" is well-known. \n\n"It" is well-known. '
