@@ -27,6 +27,7 @@ SPLITS = [
     "See e.g. Smith, cf. Jones, i.e. nobody.",
     "It was No. 5.| No.| He said no.| Then he left.",
     "On Jan. 5 it rained, see Fig. 2.| Then it stopped.",
+    "I met Al.| Mary left.",
     "Chen et al. (2003) and Wu et al. [12] agree.| Nobody else does.",
     "It cost 3.50 dollars.| Cheap.",
     "1. Go home.| 2. Sleep.",

@@ -23,7 +23,7 @@ BEFORE_NUMBERS: Final = _words(
 OTHERS: Final = _words(
     "inc corp ltd co cos bros llc plc jr sr etc esq dept assn univ ave blvd rd hwy bldg apt ph.d "
     "ala ariz ark calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex va vt wis wyo "
-    "mon tue tues thu thur thurs fri hr hrs lb lbs oz ft al"
+    "mon tue tues thu thur thurs fri hr hrs lb lbs oz ft"
 )
 STARTERS: Final = _words(
     "the a an this that these those he she it we you they i his her its our their my your there here in on at by for "

@@ -96,6 +96,8 @@ def _ends_after_period(shade: str, begin: int, period: int, following: str) -> b
         return False
     if word in BEFORE_NUMBERS:
         return not following[:1].isdigit()
+    if word == "al":
+        return starts or not shade.endswith("et al", begin, period)
     if word in OTHERS or ACRONYM.fullmatch(word) or (len(word) == 1 and word.isalpha()):
         return starts
     return True
