@@ -45,7 +45,7 @@ def load(
     """
     folder = ModelFolder.open(model)
     if backend is None:
-        backend = "onnx" if device == "cpu" and (folder.path / ONNX).is_file() else "torch"
+        backend = "onnx" if device == "cpu" and folder.has(ONNX) else "torch"
     run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device)
     return Parser(run, folder.config, folder.vocabularies, _source=(str(folder.path.absolute()), device, backend))
 
@@ -57,7 +57,7 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
         raise UsageError(
             f"ONNX models run on the CPU, not on {device}", hint="device cpu, or a model with weights for torch"
         )
-    if not (folder.path / ONNX).is_file():
+    if not folder.has(ONNX):
         raise ModelError(f"{folder.path}: no {ONNX} to run", hint="make one with `fencepost export`")
     return OnnxBackend.load(folder)
 
@@ -67,7 +67,7 @@ def _load_torch(folder: ModelFolder, device: str) -> Backend:
         from fencepost.backends.torch import TorchBackend
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", f"running the model {folder.path}") from error
-    if not (folder.path / WEIGHTS).is_file():
+    if not folder.has(WEIGHTS):
         raise ModelError(f"{folder.path}: no {WEIGHTS} to run on {device}", hint="an exported model runs on device cpu")
     return TorchBackend.load(folder, device)
 

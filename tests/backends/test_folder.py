@@ -100,3 +100,10 @@ def test_a_folder_that_is_no_model_gets_a_hint(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no model at") as caught:
         ModelFolder.open(tmp_path)
     assert "fencepost train" in (caught.value.hint or "")
+
+
+def test_a_file_beside_the_model_is_no_part_of_it(folder: Path) -> None:
+    (folder / ONNX).write_bytes(b"somebody else's")
+    opened = ModelFolder.open(folder)
+    assert opened.has(WEIGHTS)
+    assert not opened.has(ONNX)

@@ -48,6 +48,10 @@ class ModelFolder:
             vocabularies = replace(vocabularies, pretrained=PretrainedFiles(*texts))
         return cls(path, config, vocabularies)
 
+    def has(self, name: str) -> bool:
+        """Whether a file is part of the model; others may lie beside it, and are not read."""
+        return name in listed(self.path)
+
 
 def _find(model: str | Path) -> Path:
     inside = Path(str(resources.files("fencepost"))) / "models"
@@ -114,7 +118,7 @@ def change_config(path: Path, config: Config) -> None:
     """Gives a model another configuration; its other files stay as they are."""
     vocabularies = ModelFolder.open(path).vocabularies
     made_anew = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
-    files = {name: (path / name).read_bytes() for name in _listed(path) if name not in made_anew}
+    files = {name: (path / name).read_bytes() for name in listed(path) if name not in made_anew}
     write_model(path, config, vocabularies, (path / CARD).read_text("utf-8"), files)
 
 
@@ -124,14 +128,14 @@ def recover(path: Path) -> None:
     if old.exists() and not path.exists():
         os.replace(old, path)
     elif old.exists():
-        replaced = _listed(old)
+        replaced = listed(old)
         for other in old.iterdir():
             if other.name not in replaced and not (path / other.name).exists():
                 os.replace(other, path / other.name)  # the same file, so that an open log goes on
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _listed(path: Path) -> list[str]:
+def listed(path: Path) -> list[str]:
     """The files that belong to the model in a folder."""
     try:
         lines = (path / CHECKSUMS).read_text("utf-8").splitlines()

@@ -93,7 +93,7 @@ class TorchBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
-        if not (folder.path / WEIGHTS).is_file():
+        if not folder.has(WEIGHTS):
             raise ModelError(f"{folder.path}: no {WEIGHTS}", hint="give the trained model, not its export")
         with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
 from weakref import finalize
 
-from fencepost.backends.folder import CHECKSUMS, DEFAULT_MODEL, ModelFolder
+from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder, listed
 from fencepost.confidence import Analysis, without_probabilities
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parser import Parser, load
@@ -162,7 +162,7 @@ class FencepostComponent:
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Puts the model into a folder, in place of one that was there: of what it leaves some would be read."""
         files, folder = self._files(), Path(path)
-        for name in _listed(folder):
+        for name in map(_plain, listed(folder)):
             (folder / name).unlink(missing_ok=True)
         _write(files, folder)
 
@@ -184,7 +184,7 @@ class FencepostComponent:
 
     def _files(self) -> dict[str, bytes]:
         folder = ModelFolder.open(_our_model(self.model)).path
-        return {name: (folder / name).read_bytes() for name in _listed(folder)}
+        return {name: (folder / name).read_bytes() for name in map(_plain, listed(folder))}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the model, which is loaded again from its folder; but with the files of one that came as bytes."""
@@ -196,13 +196,6 @@ class FencepostComponent:
         vars(self).update(state)
         if content is not None:
             self.from_bytes(content)
-
-
-def _listed(folder: Path) -> list[str]:
-    """The files of the model in a folder, and no others that training left beside them."""
-    checksums = folder / CHECKSUMS
-    lines = checksums.read_text("utf-8").splitlines() if checksums.is_file() else []
-    return [CHECKSUMS, *(_plain(line.partition("  ")[2]) for line in lines)]
 
 
 def _write(files: Mapping[str, bytes], folder: Path) -> None:
