@@ -12,6 +12,7 @@ from typing import Any
 from fencepost.errors import MissingExtraError, UsageError
 
 EXAMPLES = """examples:
+  fencepost bench
   fencepost bench --model model-int8
   fencepost bench --model model --device cuda --json
   fencepost bench --random paper              # no model at hand: random weights, the paper's size, int8

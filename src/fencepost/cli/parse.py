@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 EXAMPLES: Final = """\
 examples:
-  fencepost parse --model model --text "The time for action is now."
-  fencepost parse --model model book.txt --format json --probabilities > book.jsonl
-  fencepost parse --model model book.txt --format html --output book.html
-  fencepost parse --model model --tokenized sentences.txt --output trees.txt
-  fencepost parse --model model --lines --kbest 5 --format json questions.txt
+  fencepost parse --text "The time for action is now."
+  fencepost parse book.txt --format json --probabilities > book.jsonl
+  fencepost parse book.txt --format html --output book.html
+  fencepost parse --tokenized sentences.txt --output trees.txt
+  fencepost parse --lines --kbest 5 --format json questions.txt
   zcat corpus.gz | fencepost parse --model my-model --device cuda > trees.txt
 
 Plain text is split into sentences and tokens; an empty line always ends a sentence.
