@@ -63,12 +63,12 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
 
 
 def _load_torch(folder: ModelFolder, device: str) -> Backend:
+    if not folder.has(WEIGHTS):
+        raise ModelError(f"{folder.path}: no {WEIGHTS} to run on {device}", hint="an exported model runs on device cpu")
     try:
         from fencepost.backends.torch import TorchBackend
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", f"running the model {folder.path}") from error
-    if not folder.has(WEIGHTS):
-        raise ModelError(f"{folder.path}: no {WEIGHTS} to run on {device}", hint="an exported model runs on device cpu")
     return TorchBackend.load(folder, device)
 
 

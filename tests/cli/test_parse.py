@@ -53,7 +53,8 @@ def parse(model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     """Runs the command and gives what it printed; ``stdin`` is what it reads."""
 
     def run(*arguments: str, stdin: bytes = b"", status: int = 0) -> str:
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(stdin), fileno=lambda: -1))
+        given = SimpleNamespace(buffer=io.BytesIO(stdin), fileno=lambda: -1, isatty=lambda: False)
+        monkeypatch.setattr(sys, "stdin", given)
         assert main(["parse", "--model", model, *arguments]) == status
         return capsys.readouterr().out
 
@@ -302,3 +303,20 @@ def test_trees_given_as_text_are_parsed_with_a_warning(
     assert errors.startswith("warning: the input looks like trees")
     assert "hint: `fencepost treebank words FILE`" in errors
     assert errors.count("warning") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "told"), [([], True, True), ([], False, False), (["--text", "It works."], True, False)]
+)
+def test_somebody_who_types_is_told_what_is_waited_for(
+    model: str,
+    arguments: list[str],
+    typed: bool,
+    told: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = SimpleNamespace(buffer=io.BytesIO(b"It works."), fileno=lambda: -1, isatty=lambda: typed)
+    monkeypatch.setattr(sys, "stdin", given)
+    assert main(["parse", "--model", model, *arguments]) == 0
+    assert ("Ctrl-D" in capsys.readouterr().err) is told

@@ -78,6 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
     parser = load(arguments.model, device=arguments.device)
     if "tags" in parser.config.lexical:
         raise UsageError(f"the model {arguments.model} reads tags, and text has none", hint="use a model without tags")
+    if not arguments.files and arguments.text is None and sys.stdin.isatty():
+        sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D the input\n")
     with Workers(parser, arguments.workers) as workers, _output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
         try:
@@ -87,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
     if bad:
-        sys.stderr.write(f"note: {bad:,} {'line' if bad == 1 else 'lines'} could not be parsed as they are\n")
+        lines = "1 line could not be parsed as it is" if bad == 1 else f"{bad:,} lines could not be parsed as they are"
+        sys.stderr.write(f"note: {lines}\n")
     return 0
 
 
