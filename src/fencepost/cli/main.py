@@ -36,7 +36,9 @@ class ArgumentParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1, cutoff=0.5)
         if near and value not in (action.choices or ()):
-            raise UsageError(f"there is no {value}", hint=f"did you mean {near[0]}?")
+            is_command = isinstance(action, argparse._SubParsersAction)
+            what = "there is no command" if is_command else f"{'/'.join(action.option_strings) or action.dest} can't be"
+            raise UsageError(f"{what} {value}", hint=f"did you mean {near[0]}?")
         super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
