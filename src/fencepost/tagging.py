@@ -92,17 +92,24 @@ def jackknife(config: Config, trees: Treebank, folds: int, work: Path, device: s
     """
     if not 2 <= folds <= len(trees):
         raise UsageError(f"{len(trees)} trees can't be cut into {folds} folds", hint="--jackknife 10")
-    home = work / digest([config_to_toml(config), str(folds), *map(str, trees)])
     tagged = list(trees)
-    fold_of = _deal(len(trees), folds, config.train.seed)
     for fold in range(folds):
-        places = [place for place in range(len(trees)) if fold_of[place] == fold]
-        others = [tree for place, tree in enumerate(trees) if fold_of[place] != fold]
-        held_out = [trees[place] for place in places]
-        tagger = partial(train_tagger, config, others, home / f"tagger-{fold + 1}", device)
-        for place, tree in zip(places, _tagged(held_out, home / f"fold-{fold + 1}.txt", tagger), strict=True):
+        for place, tree in tag_fold(config, trees, folds, fold, work, device).items():
             tagged[place] = tree
     return Treebank(tagged)
+
+
+def tag_fold(
+    config: Config, trees: Treebank, folds: int, fold: int, work: Path, device: str = "cpu"
+) -> dict[int, Tree]:
+    """The trees of one fold, by their place, with tags from a tagger that was trained on the others."""
+    home = work / digest([config_to_toml(config), str(folds), *map(str, trees)])
+    fold_of = _deal(len(trees), folds, config.train.seed)
+    places = [place for place in range(len(trees)) if fold_of[place] == fold]
+    others = [tree for place, tree in enumerate(trees) if fold_of[place] != fold]
+    held_out = [trees[place] for place in places]
+    tagger = partial(train_tagger, config, others, home / f"tagger-{fold + 1}", device)
+    return dict(zip(places, _tagged(held_out, home / f"fold-{fold + 1}.txt", tagger), strict=True))
 
 
 def tag_unseen(config: Config, seen: Treebank, unseen: Treebank, work: Path, device: str = "cpu") -> Treebank:

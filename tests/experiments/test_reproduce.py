@@ -96,6 +96,33 @@ def test_an_interrupted_row_goes_on_where_it_was(
     assert steps == list(range(6))
 
 
+def test_models_trained_side_by_side_give_the_same_tables(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    tables, given = "table1,table6,speed", ("--treebank", str(treebank), "--tags", "jackknife")
+    assert reproduce(tmp_path / "one", tables, *given) == 0
+    monkeypatch.setattr(Trainer, "step", lambda *_: pytest.fail("trained here, not in another process"))
+    assert reproduce(tmp_path / "two", tables, *given, "--jobs", "2") == 0
+    for table in ("table1", "table6"):
+        one, two = (rows(tmp_path / out, table) for out in ("one", "two"))
+        assert [row["measures"] for row in one.values()] == [row["measures"] for row in two.values()]
+    assert rows(tmp_path / "two", "speed")["CharLSTM"]["measures"]["dev_seconds"]["ours"] > 0
+    assert len(list((tmp_path / "two" / "models").iterdir())) == 2
+    assert len(list((tmp_path / "two" / "logs").iterdir())) == 5  # two folds, the unseen trees, two models
+
+
+def test_a_model_that_fails_beside_others_is_reported(
+    treebank: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    no_number_survives = ("--set", "train.learning_rate=1e30", "train.max_epochs=4", "train.warmup_batches=0")
+    assert reproduce(tmp_path, "table6", "--treebank", str(treebank), "--jobs", "2", *no_number_survives) == 1
+    assert "failed with seed 1: the loss is" in rows(tmp_path, "table6")["CharLSTM"]["problem"]
+    (log,) = (tmp_path / "logs").iterdir()
+    assert "error: the loss is" in log.read_text("utf-8")
+    assert f"CharLSTM, en, 1: not done, see {log}" in capfd.readouterr().err
+
+
 def test_several_seeds_give_mean_and_deviation(treebank: Path, tmp_path: Path) -> None:
     reproduce(tmp_path, "table6", "--treebank", str(treebank), "--seeds", "1,2")
     row = rows(tmp_path, "table6")["CharLSTM"]

@@ -33,7 +33,7 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed, or all")
+    parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed; several with commas; or all")
     parser.add_argument(
         "--treebank", action="append", default=[], metavar="[NAME=]DIR", help="a folder; may be given again"
     )
@@ -42,6 +42,9 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--collect", action="store_true", help="train nothing: the table of what is done already")
     parser.add_argument("--out", required=True, metavar="DIR", help="where results and models go")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="models trained at a time, each in a process (default: 1)"
+    )
     parser.add_argument("--seeds", default="1", metavar="N,…", help="one run for each; mean and deviation (default: 1)")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="for all rows")
     parser.add_argument(
@@ -57,11 +60,12 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.experiments.tables import load_table, table_names
 
-    names = table_names() if arguments.table == "all" else [arguments.table]
+    names = table_names() if arguments.table == "all" else arguments.table.split(",")
     tables = [load_table(name) for name in names]
     treebanks = _treebanks(arguments)
     try:
-        from fencepost.experiments.runner import Options, Runner, failed
+        from fencepost.experiments.runner import Options, Runner, Shelf, failed
+        from fencepost.experiments.side_by_side import run_ahead
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "reproducing tables") from error
     options = Options(
@@ -75,7 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
         part=(arguments.only or "").replace("/", "-"),
         collect=arguments.collect,
     )
-    runners = [Runner(table, treebanks, options) for table in tables]  # all checked before the first one runs
+    shelf = Shelf(options)
+    runners = [Runner(table, treebanks, options, shelf) for table in tables]  # all checked before the first one runs
+    if arguments.jobs > 1 and not arguments.collect:
+        run_ahead(runners, arguments.jobs)
     outcomes = []
     for runner in runners:
         outcomes += runner.run()
@@ -125,6 +132,8 @@ def _command(arguments: argparse.Namespace) -> str:
     words += ["--seeds", arguments.seeds, "--tags", arguments.tags, "--device", arguments.device]
     if arguments.set:
         words += ["--set", *arguments.set]
+    if arguments.jobs > 1:
+        words += ["--jobs", str(arguments.jobs)]
     if arguments.smoke:
         words.append("--smoke")
     if arguments.collect:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
@@ -19,7 +20,7 @@ from fencepost.experiments.models import Model, Models, model_key
 from fencepost.experiments.report import Outcome, write_table
 from fencepost.experiments.results import Result, Results
 from fencepost.experiments.tables import Row, Table
-from fencepost.tagging import jackknife, tag_unseen
+from fencepost.tagging import jackknife, tag_fold, tag_unseen
 
 SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
     "encoder.d_model=64",
@@ -43,6 +44,7 @@ SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
 SMOKE_SENTENCES: Final = 160
 FOLDS: Final = 10
 PRETRAINED: Final = "pretrained."
+TIMED: Final = "dev_seconds"  # the measure that depends on what else the machine does
 
 
 class NotDoneError(FencepostError):
@@ -64,15 +66,52 @@ class Options:
     collect: bool = False  # train nothing: only the rows that are done already
 
 
+class Shelf:
+    """The treebank that was read last, as it is and with predicted tags: tables may share it."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.tagger = load_config("tagger", SMOKE if options.smoke else ())
+        self.folds = 2 if options.smoke else FOLDS
+        self.work = options.out / "tags"
+        self._gold: dict[str, Data] = {}
+        self._tagged: dict[str, Data] = {}
+
+    def gold(self, name: str, folder: Path) -> Data:
+        if name not in self._gold:
+            self._gold = {name: Data.load(folder, name, SMOKE_SENTENCES if self.options.smoke else None)}
+        return self._gold[name]
+
+    def tagged(self, gold: Data) -> Data:
+        if gold.name not in self._tagged:
+            device = self.options.device
+            train = jackknife(self.tagger, gold.train, self.folds, self.work, device)
+            dev, test = (
+                tag_unseen(self.tagger, gold.train, trees, self.work, device) for trees in (gold.dev, gold.test)
+            )
+            self._tagged = {gold.name: replace(gold, train=train, dev=dev, test=test)}
+        return self._tagged[gold.name]
+
+    def tag_part(self, gold: Data, part: int) -> None:
+        """A share of what ``tagged`` needs: a fold of the training trees or, after the last, the other trees."""
+        if part < self.folds:
+            tag_fold(self.tagger, gold.train, self.folds, part, self.work, self.options.device)
+        else:
+            for trees in (gold.dev, gold.test):
+                tag_unseen(self.tagger, gold.train, trees, self.work, self.options.device)
+
+
 class Runner:
     """One table on some treebanks."""
 
-    def __init__(self, table: Table, treebanks: Sequence[tuple[str, Path]], options: Options) -> None:
+    def __init__(
+        self, table: Table, treebanks: Sequence[tuple[str, Path]], options: Options, shelf: Shelf | None = None
+    ) -> None:
         self.table = table
         self.options = options
         self.treebanks = list(treebanks) if table.languages else list(treebanks[:1])
         self.models = Models(options.out / "models", options.device)
-        self._tagged: dict[str, Data] = {}  # treebanks with predicted tags, by name
+        self.shelf = shelf or Shelf(options)
         for name, _ in self.treebanks:  # a mistake in the settings shows now, not after hours
             for row in table.rows:
                 if not row.best_of and not self._missing(row):
@@ -80,11 +119,11 @@ class Runner:
 
     def run(self) -> list[Outcome]:
         """Every row on every treebank; the table is written anew after each."""
-        self.results = Results(self.options.out / "results.jsonl")  # as the tables run before have left it
+        self.__dict__.pop("results", None)  # to be read as the tables run before have left them
         outcomes: list[Outcome] = []
         notes = []
         for name, folder in self.treebanks:
-            gold = Data.load(folder, name, SMOKE_SENTENCES if self.options.smoke else None)
+            gold = self.shelf.gold(name, folder)
             sizes = len(gold.train), len(gold.dev), len(gold.test)
             if not self.table.languages:  # elsewhere they have a column
                 counts = ", ".join(f"{size:,}" for size in sizes)
@@ -93,6 +132,32 @@ class Runner:
                 outcomes.append(replace(self._outcome(row, gold), sizes=sizes))
                 write_table(self.table, outcomes, self.path, [*notes, *self._notes()])
         return outcomes
+
+    @cached_property
+    def results(self) -> Results:
+        return Results(self.options.out / "results.jsonl")
+
+    def models_needed(self) -> Iterator[tuple[str, Row, str, int]]:
+        """Every row that has a model of its own and is not done: that model's key, the row, the treebank, the seed."""
+        for name, folder in self.treebanks:
+            gold = self.shelf.gold(name, folder)
+            for row in self.table.rows:
+                for seed in self.options.seeds if not row.best_of and not self._missing(row) else ():
+                    key, model, _ = self._keys(row, gold, seed)
+                    if self.results.get(key) is None:
+                        yield model, row, name, seed
+
+    def do(self, row: Row, name: str, seed: int) -> None:
+        """One row, up to its line in the file of results; without that, where times are measured."""
+        gold = self.shelf.gold(name, dict(self.treebanks)[name])
+        if TIMED in self.table.measures_of(row):  # alone, not beside others
+            self._trained(row, gold, seed)
+        else:
+            self._result(row, gold, seed)
+
+    def reads_tags(self) -> bool:
+        settings = [*self.table.settings, *(setting for row in self.table.rows for setting in row.settings)]
+        return any("tags" in setting for setting in settings)
 
     @property
     def path(self) -> Path:
@@ -144,19 +209,30 @@ class Runner:
         names = self.table.measures_of(row)
         if row.best_of:
             row = self._best(row, gold, seed)
-        config, plan = self.config(row, gold.name, seed), self.plan(row, gold.name)
-        data = self._data(config, gold)
-        timed = [self.options.device] if "dev_seconds" in names else []
-        key = digest([model_key(config, data.training_digest), data.digest, repr(plan), *names, *timed])
+        key, _, data = self._keys(row, gold, seed, names)
         known = self.results.get(key)
         if known is None and self.options.collect:
             raise NotDoneError(f"{row.name} of {gold.name} is not done yet")
         if known is None:
-            model = self.models.trained(config, data.train, data.dev, data.training_digest)
-            figures = measure(model, plan, data, names, self.options.device)
+            model = self._trained(row, gold, seed)
+            figures = measure(model, self.plan(row, gold.name), data, names, self.options.device)
             known = self._record(key, row, gold.name, seed, figures, model)
             self.results.add(known)
         return replace(known, table=self.table.name, row=row.name, language=gold.name)
+
+    def _keys(self, row: Row, gold: Data, seed: int, names: Sequence[str] = ()) -> tuple[str, str, Data]:
+        """What a result is called, what its model is called, and the trees that they read."""
+        names = names or self.table.measures_of(row)
+        config, plan = self.config(row, gold.name, seed), self.plan(row, gold.name)
+        data = self._data(config, gold)
+        model = model_key(config, data.training_digest)
+        timed = [self.options.device] if TIMED in names else []
+        return digest([model, data.digest, repr(plan), *names, *timed]), model, data
+
+    def _trained(self, row: Row, gold: Data, seed: int) -> Model:
+        config = self.config(row, gold.name, seed)
+        data = self._data(config, gold)
+        return self.models.trained(config, data.train, data.dev, data.training_digest)
 
     def _best(self, row: Row, gold: Data, seed: int) -> Row:
         """Of several rows the one whose model is best on development data, for this seed."""
@@ -182,28 +258,16 @@ class Runner:
         """The trees that a model reads: with predicted tags if it reads tags and they are asked for."""
         if "tags" not in config.lexical or self.options.tags == "gold":
             return gold
-        if gold.name not in self._tagged:
-            self._tagged[gold.name] = self._with_predicted_tags(gold)
-        return self._tagged[gold.name]
-
-    def _with_predicted_tags(self, gold: Data) -> Data:
-        tagger = load_config("tagger", SMOKE if self.options.smoke else ())
-        work, device = self.options.out / "tags", self.options.device
-        if self.options.collect and not work.is_dir():
+        if self.options.collect and not self.shelf.work.is_dir():
             raise NotDoneError(f"the tags of {gold.name} are not predicted yet")
-        return replace(
-            gold,
-            train=jackknife(tagger, gold.train, 2 if self.options.smoke else FOLDS, work, device),
-            dev=tag_unseen(tagger, gold.train, gold.dev, work, device),
-            test=tag_unseen(tagger, gold.train, gold.test, work, device),
-        )
+        return self.shelf.tagged(gold)
 
     def _notes(self) -> list[str]:
         options = self.options
         notes = [f"Run by `{options.command}`."] if options.command else []
         if options.smoke:
             notes.append("**A smoke test: tiny models and few sentences. The figures mean nothing.**")
-        if any("tags" in setting for row in self.table.rows for setting in (*self.table.settings, *row.settings)):
+        if self.reads_tags():
             notes.append(TAG_NOTES[options.tags])
         if self.table.languages and any("/" in name for name, _ in self.treebanks):
             notes.append(OTHER_TREEBANKS)
