@@ -158,6 +158,7 @@ def test_the_margin_loss_leaves_its_scores_alone():
     assert torch.equal(scores, before)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")  # so torch says
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
 @BOTH
 @ROOT

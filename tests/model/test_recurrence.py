@@ -81,6 +81,7 @@ def test_in_bf16_states_and_gradients_are_near_those_of_torch(device: str, size:
     assert_like_torch(size, device, tolerance=0.05, half=True)
 
 
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")  # so torch says
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
 def test_the_host_never_waits_for_the_device() -> None:
     lstm, rows, _ = sample(32)
