@@ -31,6 +31,7 @@ from fencepost.model.recordings import LONGEST, Recordings, _filled, _Recordable
 HAS_KERNEL = BUILT and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
 ON_A_GPU = pytest.mark.skipif(not HAS_KERNEL, reason="is about a GPU")
 KINDS = pytest.mark.parametrize("kind", ["dense", "block", "position"])
+WINDOWS = pytest.mark.parametrize("window", [None, 2, 7])
 
 
 def encoder(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
@@ -129,26 +130,35 @@ def test_deterministic_training_goes_without_the_kernel(new_gpu: torch.device) -
         torch.use_deterministic_algorithms(False)
 
 
+def run_padded(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
+    """With a mask, whether it is needed or not."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(AttentionPlan, "needs_mask", lambda *_: True)
+        return run(model, content, layout, plan)
+
+
 @ON_A_GPU
 @KINDS
-def test_attention_without_padding_is_that_of_a_window_wider_than_the_sentences(kind: str) -> None:
+@WINDOWS
+def test_attention_without_padding_is_that_with_a_mask(kind: str, window: int | None) -> None:
     model, (content, layout) = encoder_on_gpu(kind), on_gpu(3, 40, 2, 17, 1)
-    assert_near(
-        run(model, content, layout, AttentionPlan()), run(model, content, layout, AttentionPlan(window=40)), 0.03
-    )
+    plan = AttentionPlan(window=window)
+    assert_near(run(model, content, layout, plan), run_padded(model, content, layout, plan), 0.03)
 
 
 @ON_A_GPU
 @KINDS
-def test_recorded_layers_give_the_same_as_the_layers(kind: str) -> None:
+@WINDOWS
+def test_recorded_layers_give_the_same_as_the_layers(kind: str, window: int | None) -> None:
+    plan = AttentionPlan(window=window)
     model = encoder_on_gpu(kind)
     recordings = Recordings(model.layers)
     for lengths in ([3, 40, 2], [9], [3, 40, 2], [60] * 20, [7] * 70, [9]):
         content, layout = on_gpu(*lengths)
         model.recordings = None
-        expected = run(model, content, layout, AttentionPlan())
+        expected = run(model, content, layout, plan)
         model.recordings = recordings
-        assert_near(run(model, content, layout, AttentionPlan()), expected, 0.02)
+        assert_near(run(model, content, layout, plan), expected, 0.02)
 
 
 @ON_A_GPU
@@ -166,14 +176,16 @@ def test_recorded_dropout_depends_on_the_seed_alone() -> None:
 
 
 def attend_one_by_one(
-    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float
+    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float, window: int | None
 ) -> Tensor:
     """What the kernel does, in a loop."""
     parts = []
     for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
         assert end - first <= longest
         heads = (rows[first:end].transpose(0, 1) for rows in (query, key, value))
-        parts.append(F.scaled_dot_product_attention(*heads, dropout_p=dropout).transpose(0, 1))
+        token = torch.arange(end - first)
+        near = (token[:, None] - token).abs() <= (longest if window is None else window)
+        parts.append(F.scaled_dot_product_attention(*heads, attn_mask=near, dropout_p=dropout).transpose(0, 1))
     return torch.cat(parts)
 
 
@@ -196,10 +208,19 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
 
 @pytest.mark.usefixtures("recorded")
 @KINDS
-def test_layers_without_padding_give_the_same_as_layers_with_it(kind: str) -> None:
+@WINDOWS
+def test_layers_without_padding_give_the_same_as_layers_with_it(kind: str, window: int | None) -> None:
     model, (content, layout) = encoder(kind), inputs(3, 40, 2, 17, 1)
-    packed, padded = (run(model, content, layout, AttentionPlan(window=window)) for window in (None, 40))
-    assert_near(packed, padded, 1e-4)
+    plan = AttentionPlan(window=window)
+    assert_near(run(model, content, layout, plan), run_padded(model, content, layout, plan), 1e-4)
+
+
+def test_what_a_window_does_not_say_needs_a_mask() -> None:
+    layout = layout_of(5, 30)
+    for plan in (AttentionPlan(), AttentionPlan(window=3), AttentionPlan(relaxed=True), AttentionPlan(longest=32)):
+        assert not plan.needs_mask(layout)
+    for plan in (AttentionPlan(window=3, relaxed=True), AttentionPlan(longest=29)):
+        assert plan.needs_mask(layout)
 
 
 @KINDS

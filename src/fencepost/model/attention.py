@@ -73,8 +73,8 @@ class MultiHeadAttention(nn.Module):
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
-    to q · k, broadcast to [B, heads, width, width]; None where each token attends to its whole sentence
-    -> [R, d_model]. No biases. Dropout falls on the attention probabilities.
+    to q · k, broadcast to [B, heads, width, width]; None where each token attends to its whole sentence, or as far as
+    ``window`` -> [R, d_model]. No biases. Dropout falls on the attention probabilities.
     """
 
     def __init__(self, reader: Reader, d_model: int, heads: int, d_v: int, blocks: int, dropout: float) -> None:
@@ -86,11 +86,13 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
 
     def needs_no_mask(self) -> bool:
-        """Whether a kernel for attention to whole sentences is there."""
+        """Whether a kernel for packed sentences is there."""
         return serves(self.reader.d_k, self.d_v, self.output.weight.dtype, self.output.weight.device)
 
-    def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms) -> Tensor:
-        average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0)
+    def forward(
+        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
+    ) -> Tensor:
+        average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0, window)
         return join_blocks(self.output(self._to_blocks(average)))
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
@@ -127,10 +129,21 @@ def _pad(rows: Tensor, layout: Layout) -> Tensor:
     return layout.pad(rows).transpose(1, 2)
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, layout: Sequences, mask: Tensor | None, dropout: float) -> Tensor:
-    """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v]."""
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    layout: Sequences,
+    mask: Tensor | None,
+    dropout: float,
+    window: int | None = None,
+) -> Tensor:
+    """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
+
+    A mask says all that a window would.
+    """
     if mask is None:
-        return attend_packed(query, key, value, layout.starts, layout.width, dropout)
+        return attend_packed(query, key, value, layout.starts, layout.width, dropout, window)
     assert isinstance(layout, Layout)
     query, key, value = (_pad(rows, layout) for rows in (query, key, value))
     padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)

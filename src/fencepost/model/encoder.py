@@ -64,8 +64,10 @@ class EncoderLayer(nn.Module):
         self.feed_forward_norm = nn.LayerNorm(d_model)
         self.dropout = dropout
 
-    def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms) -> Tensor:
-        x = self.attention_norm(x + self.dropout(self.attention(x, p, layout, mask, terms), layout))
+    def forward(
+        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
+    ) -> Tensor:
+        x = self.attention_norm(x + self.dropout(self.attention(x, p, layout, mask, terms, window), layout))
         z: Tensor = self.feed_forward_norm(x + self.dropout(self.feed_forward(x, layout), layout))
         return z
 
@@ -74,12 +76,12 @@ class Layers(nn.ModuleList):
     """A stack of layers: [R, d_model] -> [R, d_model]."""
 
     def need_no_mask(self) -> bool:
-        """Whether a kernel for attention to whole sentences is there."""
+        """Whether a kernel for packed sentences is there."""
         return all(isinstance(layer, EncoderLayer) and layer.attention.needs_no_mask() for layer in self)
 
     def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, plan: AttentionPlan) -> Tensor:
         for number, layer in enumerate(self, 1):
-            x = layer(x, p, layout, mask, plan.terms(number))
+            x = layer(x, p, layout, mask, plan.terms(number), plan.window)
         return x
 
 
@@ -111,7 +113,7 @@ class SelfAttentiveEncoder(nn.Module):
         x, p = self._start(content, layout, plan)
         # The matrices say in which precision to multiply; autocast would convert each of them in every step.
         with torch.autocast(x.device.type, enabled=False):
-            if plan.limits(layout) or not self.layers.need_no_mask():
+            if plan.needs_mask(layout) or not self.layers.need_no_mask():
                 y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
             elif self.recordings is not None and self.training and torch.is_grad_enabled():
                 y = self.recordings((x, p), layout, plan)

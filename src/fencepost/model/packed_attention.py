@@ -29,14 +29,28 @@ def serves(query_size: int, value_size: int, dtype: torch.dtype, device: torch.d
     )
 
 
-def attend_packed(query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float) -> Tensor:
+def attend_packed(
+    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float, window: int | None = None
+) -> Tensor:
     """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head: three of [R, heads, d] -> [R, heads, d].
 
     ``starts`` [B + 1], int32: the first row of each sequence, and R. No sequence has more than ``longest`` rows.
+    ``window``: the greatest distance that attention reaches within a sequence.
     """
     # scaled_dot_product_attention runs this very kernel, but gives no way to say where sequences start.
     answers = torch.ops.aten._flash_attention_forward(
-        query, key, value, starts, starts, longest, longest, dropout, False, False
+        query,
+        key,
+        value,
+        starts,
+        starts,
+        longest,
+        longest,
+        dropout,
+        False,
+        False,
+        window_size_left=window,
+        window_size_right=window,
     )
     average: Tensor = answers[0]
     return average

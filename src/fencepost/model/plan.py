@@ -67,9 +67,9 @@ class AttentionPlan:
         long = layout.lengths[layout.sequence] > self.longest
         return torch.where(long, layout.position % self.longest, layout.position)
 
-    def limits(self, layout: Layout) -> bool:
-        """Whether any token of these sentences may not attend to its whole sentence."""
-        return self.window is not None or (self.longest is not None and layout.width > self.longest)
+    def needs_mask(self, layout: Layout) -> bool:
+        """Whether more has to be said of who may attend to whom than how far attention reaches."""
+        return (self.window is not None and self.relaxed) or (self.longest is not None and layout.width > self.longest)
 
     def mask(self, lengths: Tensor, width: int) -> Tensor:
         """Allowed pairs (i, j), true or false: [B, 1, 1, width] without a window, [B, 1, width, width] with one.
