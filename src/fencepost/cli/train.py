@@ -12,6 +12,7 @@ EXAMPLES = """examples:
   fencepost train small --train train.txt --dev dev.txt --out model
   fencepost train paper --train wsj/02-21/*.mrg --dev wsj/22 --out model --device cuda --set train.precision=bf16
   fencepost train paper --train train.txt --dev dev.txt --out model --resume
+  fencepost train model/config.toml --start-from model --train my-train.txt --dev my-dev.txt --out my-model
   torchrun --nproc-per-node 4 -m fencepost train paper --train train.txt --dev dev.txt --out model --device cuda
 """
 
@@ -29,6 +30,9 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--dev", nargs="+", required=True, metavar="PATH", help="development trees")
     parser.add_argument("--out", required=True, metavar="DIR", help="the model folder to write")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override the file")
+    parser.add_argument(
+        "--start-from", metavar="MODEL", help="a trained model to begin with, where CONFIG is MODEL/config.toml"
+    )
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in DIR")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.set_defaults(run=run)
@@ -50,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.out,
         resume=arguments.resume,
         device=arguments.device,
+        start_from=arguments.start_from,
     )
     sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0

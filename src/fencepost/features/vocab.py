@@ -34,6 +34,12 @@ class Vocab:
         kept = [(symbol, count) for symbol, count in counted if count >= min_count]
         return cls(tuple(symbol for symbol, _ in kept), tuple(count for _, count in kept), reserved)
 
+    def extended(self, other: Vocab) -> Vocab:
+        """With the symbols of another one after its own, whose numbers stay; counts add up."""
+        counted = Counter(dict(zip(self.symbols, self.counts, strict=True)))  # in this order
+        counted.update(dict(zip(other.symbols, other.counts, strict=True)))
+        return Vocab(tuple(counted), tuple(counted.values()), self.reserved)
+
     @cached_property
     def ids(self) -> Mapping[str, int]:
         return {symbol: self.reserved + place for place, symbol in enumerate(self.symbols)}
@@ -72,6 +78,10 @@ class Labels:
         """The labels in trees, without their root symbols, most frequent first."""
         counted = Counter(span.label for tree in trees for span in spans_below_root(tree))
         return cls(((), *sorted(counted, key=lambda chain: (-counted[chain], chain))))
+
+    def extended(self, other: Labels) -> Labels:
+        """With the labels of another one after its own, whose numbers stay."""
+        return Labels(tuple(dict.fromkeys((*self.chains, *other.chains))))
 
     @cached_property
     def ids(self) -> Mapping[Chain, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Final
 
@@ -36,16 +36,29 @@ class Vocabularies:
     pretrained: PretrainedFiles | None = None  # kept in files of their own
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], config: Config) -> Vocabularies:
+    def of(cls, trees: Sequence[Tree], config: Config, known: Vocabularies | None = None) -> Vocabularies:
+        """What is in the trees; where a model's vocabularies are given, those, and what they lack after it."""
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if "words" in config.lexical else ()
-        return cls(
+        reads_encoder = "pretrained" in config.lexical and known is None
+        seen = cls(
             labels=Labels.of(trees),
             words=Vocab.of(words, TOKEN_MARKS, config.words.min_count),
             tags=Vocab.of((leaf.tag for leaf in leaves), TOKEN_MARKS),
             letters=Vocab.of(chain.from_iterable(leaf.word for leaf in leaves), LETTER_MARKS),
             root=_root(trees),
-            pretrained=PretrainedFiles.of(config.pretrained.model) if "pretrained" in config.lexical else None,
+            pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
+        )
+        return seen if known is None else known._extended(seen)
+
+    def _extended(self, other: Vocabularies) -> Vocabularies:
+        return replace(
+            self,
+            labels=self.labels.extended(other.labels),
+            words=self.words.extended(other.words),
+            tags=self.tags.extended(other.tags),
+            letters=self.letters.extended(other.letters),
+            root=other.root,
         )
 
     def to_json(self) -> str:

@@ -16,7 +16,7 @@ from typing import IO, Any, Final
 
 import torch
 
-from fencepost.backends.folder import recover
+from fencepost.backends.folder import ModelFolder, recover
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
@@ -38,8 +38,12 @@ def train(
     *,
     resume: bool = False,
     device: str = "cpu",
+    start_from: str | Path | None = None,
 ) -> Parser:
-    """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done."""
+    """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done.
+
+    ``start_from`` is a model trained before, of the same sizes, whose weights it begins with: on another treebank, say.
+    """
     out, place = Path(out), own_device(find_device(device))
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
@@ -49,12 +53,14 @@ def train(
         checkpoint = bool(our_team.agreed((out / CHECKPOINT).exists()))
         if checkpoint and not resume:
             raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
-        trainer = Trainer(config, train_trees, dev_trees, place, our_team)
+        start = None if start_from is None else ModelFolder.open(start_from)
+        trainer = Trainer(config, train_trees, dev_trees, place, our_team, start)
         if checkpoint:
             trainer.resume(out)
         gc.freeze()  # the treebank stays: no use in walking it again and again for garbage
         if our_team.leads:
-            _introduce(trainer, dev_trees, resumed=checkpoint)
+            where = f"resumed at step {trainer.step_number}" if checkpoint else f"from {start_from or 'fresh weights'}"
+            _introduce(trainer, dev_trees, where)
         _run(trainer, out)
         if our_team.leads and trainer.best_check is not None:
             best = trainer.best_check
@@ -106,9 +112,8 @@ def _check(trainer: Trainer, log: IO[str] | None, bar: Progress) -> None:
         _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}")
 
 
-def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], *, resumed: bool) -> None:
+def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], where: str) -> None:
     parameters = sum(parameter.numel() for parameter in trainer.parameters)
-    where = f"resumed at step {trainer.step_number}" if resumed else "from fresh weights"
     _say(
         f"{len(trainer.data):,} training trees, {len(trainer.dev):,} development trees, "
         f"{len(trainer.vocabularies.labels):,} labels, {parameters:,} parameters; {where}"

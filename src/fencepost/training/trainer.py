@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml
@@ -41,6 +42,7 @@ from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.optimizer import adam
 from fencepost.training.schedule import Schedule
+from fencepost.training.start import start_from
 from fencepost.trees.tree import Tree
 
 CHECKPOINT: Final = "checkpoint.safetensors"
@@ -81,15 +83,19 @@ class Trainer:
         dev: Sequence[Tree],
         device: torch.device,
         team: Team | None = None,
+        start: ModelFolder | None = None,
     ) -> None:
         self.config, self.device, self.team = config, device, team or Team()
         seed_everything(config)
-        self.vocabularies = Vocabularies.of(train, config)
+        self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
         self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
-        load_pretrained(self.model, config.pretrained.model)
+        if start is None:
+            load_pretrained(self.model, config.pretrained.model)
+        else:
+            start_from(start, self.model)
         self.masters = Masters(self.model, lower(self.model) if config.train.precision == "bf16" else {})
         self.parameters = self.masters.parameters
         self.average = Average(self.masters, config.train.average)

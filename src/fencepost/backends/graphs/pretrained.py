@@ -60,7 +60,7 @@ def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embed
         place = place + numbers(embeddings.token_type_embeddings.weight)[0]
     position = _positions(graph, encoder, subwords)
     words = embedding(graph, numbers(embeddings.word_embeddings.weight), subwords)
-    x = graph.node("Add", words, graph.node("Gather", graph.constant(place), position))
+    x = graph.node("Add", words, embedding(graph, place, position))
     x = layer_norm(graph, embeddings.LayerNorm, x)
     if getattr(encoder, "embeddings_project", None) is not None:  # ELECTRA's, where embeddings are smaller
         x = _biased(graph, encoder.embeddings_project, x, linear)

@@ -1,0 +1,99 @@
+"""Training that begins with another model: it is that model until the first step, and learns what is new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
+
+from fencepost.backends.folder import ModelFolder
+from fencepost.cli.main import main
+from fencepost.config import Config
+from fencepost.config_files import config_to_toml
+from fencepost.errors import ModelError, UsageError
+from fencepost.features.vocab import Labels, Vocab
+from fencepost.parser import Parser, load
+from fencepost.training.run import train
+from fencepost.training.trainer import Trainer
+from fencepost.trees.brackets import parse_tree
+from fencepost.trees.treebank import Sentence, Treebank
+
+CPU = torch.device("cpu")
+CONFIG = replace(tiny_config(), lexical=("words", "char_lstm"))
+OTHER = [parse_tree("(TOP (XP (DT Þær) (YP (NEW gjörðir))))"), parse_tree("(TOP (XP (NEW gjörðir)))")]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("start") / "model"
+    config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=12, batch_size=5))
+    train(config, toy_trees(20), toy_trees(5), folder)
+    return folder
+
+
+def test_the_numbers_of_known_symbols_stay() -> None:
+    known, new = Vocab(("b", "a"), (4, 2), 3), Vocab(("c", "a"), (7, 1), 3)
+    assert known.extended(new) == Vocab(("b", "a", "c"), (4, 3, 7), 3)
+    labels = Labels(((), ("S",), ("NP",)))
+    assert labels.extended(Labels(((), ("NP",), ("S", "VP")))).chains == ((), ("S",), ("NP",), ("S", "VP"))
+
+
+def test_before_the_first_step_it_is_the_model_it_starts_from(trained: Path) -> None:
+    trainer = Trainer(CONFIG, OTHER, OTHER, CPU, start=ModelFolder.open(trained))
+    assert len(trainer.vocabularies.labels) > len(ModelFolder.open(trained).vocabularies.labels)
+    trainer.model.eval()
+    sentences = [Sentence.of(tree) for tree in toy_trees(8)]
+    parser = Parser(trainer.backend, CONFIG, trainer.vocabularies)
+    assert parser.parse(sentences) == load(trained).parse(sentences)
+
+
+def test_new_labels_tags_and_letters_are_learned(trained: Path, tmp_path: Path) -> None:
+    config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=60, batch_size=2, learning_rate=0.01))
+    parser = train(config, OTHER, OTHER, tmp_path / "new", start_from=trained)
+    assert [tree.label for tree in parser.parse([Sentence.of(tree) for tree in OTHER])] == ["TOP", "TOP"]
+    assert parser.parse([Sentence.of(OTHER[0])])[0] == OTHER[0]
+    assert {"Þ", "ð"} <= set(parser.vocabularies.letters.symbols)
+
+
+def test_it_resumes_with_the_same_arguments(trained: Path, tmp_path: Path) -> None:
+    def config(epochs: int) -> Config:
+        return replace(CONFIG, train=replace(CONFIG.train, max_epochs=epochs, batch_size=1))
+
+    whole = train(config(4), OTHER, OTHER, tmp_path / "whole", start_from=trained)
+    train(config(2), OTHER, OTHER, tmp_path / "parts", start_from=trained)
+    parts = train(config(4), OTHER, OTHER, tmp_path / "parts", start_from=trained, resume=True)
+    assert (tmp_path / "whole" / "model.safetensors").read_bytes() == (
+        tmp_path / "parts" / "model.safetensors"
+    ).read_bytes()
+    assert whole.vocabularies == parts.vocabularies
+
+
+def test_a_model_of_another_kind_or_size_is_refused(trained: Path) -> None:
+    folder = ModelFolder.open(trained)
+    with pytest.raises(UsageError, match="another kind of model") as error:
+        Trainer(tiny_config(), OTHER, OTHER, CPU, start=folder)
+    assert str(trained / "config.toml") in (error.value.hint or "")
+    larger = replace(CONFIG, encoder=replace(CONFIG.encoder, d_ff=2 * CONFIG.encoder.d_ff))
+    with pytest.raises(UsageError, match=r"another size: its encoder.*, not "):
+        Trainer(larger, OTHER, OTHER, CPU, start=folder)
+
+
+def test_an_export_cannot_be_trained() -> None:
+    with pytest.raises(ModelError, match=r"no model\.safetensors"):
+        Trainer(CONFIG, OTHER, OTHER, CPU, start=ModelFolder.open("en"))
+
+
+def test_from_the_command_line(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Treebank(OTHER).save(tmp_path / "trees.txt")
+    (tmp_path / "config.toml").write_text(
+        config_to_toml(replace(CONFIG, train=replace(CONFIG.train, max_epochs=1))), "utf-8"
+    )
+    trees = str(tmp_path / "trees.txt")
+    arguments = ["--train", trees, "--dev", trees, "--out", str(tmp_path / "out"), "--start-from", str(trained)]
+    assert main(["train", str(tmp_path / "config.toml"), *arguments]) == 0
+    assert f"; from {trained}\n" in capsys.readouterr().err
