@@ -71,7 +71,7 @@ class AttentionReader:
         given: list[tuple[Tensor, Tensor, Terms]] = []
 
         def note(_: nn.Module, arguments: tuple[Any, ...]) -> None:
-            x, p, _layout, _mask, terms = arguments
+            x, p, _layout, _mask, terms, _window = arguments
             given.append((x, p, terms))
 
         hooks = [layer.register_forward_pre_hook(note) for layer in self._layers]
