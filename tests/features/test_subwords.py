@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -7,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
 
+from fencepost.backends.folder import ModelFolder
 from fencepost.config_files import config_from_table
 from fencepost.errors import MismatchError
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import Subwords, SubwordSentence
+from fencepost.features.wordpiece import WordPiece
 from fencepost.trees.treebank import Sentence
 
 
@@ -104,3 +107,47 @@ def test_words_of_a_long_sentence_are_found_in_the_window_with_most_context(word
 def test_a_sentence_says_of_each_word_whether_a_blank_follows() -> None:
     with pytest.raises(MismatchError, match="2 words but 1 spaces"):
         Sentence(("can", "not"), spaces=(True,))
+
+
+@lru_cache
+def english() -> PretrainedFiles:
+    files = ModelFolder.open("en").vocabularies.pretrained
+    assert files is not None
+    return files
+
+
+@lru_cache
+def reader_of_english(words: str, window: int) -> Subwords:
+    return reader(english(), words=words, window=window, overlap=3)
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["[SEP]", "a [MASK] b", "\u200b", "``", "state-of-the-art", "(", "42%", "é", "日本", "don't", "New York"]
+    )
+    | st.text(min_size=1, max_size=6),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(WORDS, st.data(), st.sampled_from(["first", "last", "mean"]), st.sampled_from([512, 9]))
+def test_what_is_read_by_stretches_is_what_the_text_is_read_as(
+    words: list[str], data: Any, chosen_of: str, window: int
+) -> None:
+    spaces = data.draw(st.none() | st.lists(st.booleans(), min_size=len(words), max_size=len(words)).map(tuple))
+    sentence = Sentence(tuple(words), spaces=spaces)
+    subwords = reader_of_english(chosen_of, window)
+    by_stretch = subwords.read(sentence)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WordPiece, "cuts_at_blanks", lambda *_: False)
+        as_text = subwords.read(sentence)
+    for name in ("ids", "window_lengths", "rows", "rows_of_token"):
+        assert getattr(by_stretch, name).tolist() == getattr(as_text, name).tolist()
+
+
+def test_most_sentences_are_read_by_stretches() -> None:
+    tokenizer = WordPiece.of(english().tokenizer)
+    assert tokenizer is not None
+    assert tokenizer.cuts_at_blanks("Some words [ and brackets ]")
+    assert not tokenizer.cuts_at_blanks("Some words [SEP] and a mark")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
+WORDS_KEPT: Final = 50_000  # that are remembered
 _TO_THE_LEFT: Final = re.compile(r"[.,;:?!%)\]}…]|\.\.+|''|’’|”|'|’|['’](?:s|d|m|ll|re|ve)|n['’]t", re.IGNORECASE)
 _TO_THE_RIGHT: Final = re.compile(r"[$#(\[{£€]|[A-Z]+\$|``|‘‘|“|`|‘")
 _QUOTE: Final = '"'
@@ -19,11 +21,18 @@ def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
         return tuple(spaces)
     inside = False  # between straight quotes
     for place, word in enumerate(words):
-        opens = word == _QUOTE and not inside
-        closes = word == _QUOTE and inside
-        inside ^= word == _QUOTE
-        if place and (closes or _TO_THE_LEFT.fullmatch(word)):
+        leans_left, leans_right = _leans(word)
+        if word == _QUOTE:
+            leans_left, leans_right = inside, not inside
+            inside = not inside
+        if place and leans_left:
             spaces[place - 1] = False
-        if opens or _TO_THE_RIGHT.fullmatch(word):
+        if leans_right:
             spaces[place] = False
     return tuple(spaces)
+
+
+@lru_cache(WORDS_KEPT)
+def _leans(word: str) -> tuple[bool, bool]:
+    """Whether no blank stands before, and after, a word."""
+    return _TO_THE_LEFT.fullmatch(word) is not None, _TO_THE_RIGHT.fullmatch(word) is not None

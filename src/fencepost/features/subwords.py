@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from functools import lru_cache
+from itertools import chain
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +19,7 @@ from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.features.wordpiece import Encoded, WordPiece
 from fencepost.trees.treebank import Sentence
 
+STRETCHES_KEPT: Final = 50_000  # between blanks, that are remembered
 # These number positions from the number of the padding token on.
 _OFFSET_POSITIONS: Final = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text")
 
@@ -39,11 +42,27 @@ class Tokenizer(Protocol):
 
     def encode(self, text: str) -> Encoded: ...
 
+    def cuts_at_blanks(self, text: str) -> bool:
+        """Whether the sub-tokens of this text are those of its stretches between blanks."""
+        ...
+
+
+class Stretch(NamedTuple):
+    """Words with no blank between them: their sub-tokens, and which of those each word is made of.
+
+    -1 is the sub-token before the first: that of a word that the tokenizer drops.
+    """
+
+    ids: list[int]
+    chosen: list[int]  # word by word
+    counts: list[int]  # how many each word has
+
 
 class Subwords:
     """Reads sentences as a tokenizer does. A sentence too long for the encoder is cut into windows that overlap."""
 
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
+        self._made_of = config, files
         self._tokenizer: Tokenizer = WordPiece.of(files.tokenizer) or LibraryTokenizer(files.tokenizer)
         self._language, self._words = config.language, config.pretrained.words
         encoder = json.loads(files.encoder)
@@ -53,19 +72,59 @@ class Subwords:
         special = len(self._prefix) + len(self._suffix)
         self._room = max(1, min(config.pretrained.window, _positions(encoder)) - special)
         self._overlap = min(config.pretrained.overlap, self._room - 1)
+        self._remembered = lru_cache(STRETCHES_KEPT)(self._read_stretch)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (Subwords, self._made_of)
 
     def read(self, sentence: Sentence) -> SubwordSentence:
-        text, words = _text(sentence, self._language)
+        words = tuple([PLAIN_QUOTES.get(word, word) for word in sentence.words])
+        spaces = sentence.spaces or guess_spaces(sentence.words, self._language)
+        if self._tokenizer.cuts_at_blanks(" ".join(words)):
+            ends = [end for end, space in enumerate((*spaces[:-1], True), 1) if space]
+            whole = _joined([self._remembered(words[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)])
+        else:
+            whole = self._read_text(words, spaces)
+        return self._in_windows(whole)
+
+    def _read_stretch(self, words: tuple[str, ...]) -> Stretch:
+        return self._read_text(words, [False] * len(words))
+
+    def _read_text(self, words: Sequence[str], spaces: Sequence[bool]) -> Stretch:
+        """A word is made of its first or last sub-token, or of all. Words may share one."""
+        text, places = "", []
+        for word, space in zip(words, spaces, strict=True):
+            places.append((len(text), len(text) + len(word)))
+            text += word + " " if space else word
         encoded = self._tokenizer.encode(text)
-        ids, lengths, row_of_subtoken = self._windows(np.array(encoded.ids, np.int64))
-        chosen = [[0], *self._choose(words, encoded, row_of_subtoken), [len(ids) - 1]]
-        counts = np.array([len(rows) for rows in chosen], np.int64)
-        return SubwordSentence(ids, lengths, np.array([row for rows in chosen for row in rows], np.int64), counts)
+        lasts = np.searchsorted(encoded.starts, [end for _, end in places], side="left") - 1
+        firsts = np.minimum(np.searchsorted(encoded.ends, [start for start, _ in places], side="right"), lasts)
+        match self._words:
+            case "first":
+                return Stretch(encoded.ids, firsts.tolist(), [1] * len(words))
+            case "last":
+                return Stretch(encoded.ids, lasts.tolist(), [1] * len(words))
+            case "mean":
+                chosen = [range(first, last + 1) for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)]
+                return Stretch(encoded.ids, list(chain.from_iterable(chosen)), list(map(len, chosen)))
+
+    def _in_windows(self, whole: Stretch) -> SubwordSentence:
+        """Between the special sub-tokens, of which the first and the last stand for the start and stop token."""
+        if len(whole.ids) <= self._room:
+            ids = np.array([*self._prefix, *whole.ids, *self._suffix], np.int64)
+            lengths, first = np.array([len(ids)]), len(self._prefix)
+            rows = [first + place if place >= 0 else 0 for place in whole.chosen]
+        else:
+            ids, lengths, row_of_subtoken = self._windows(np.array(whole.ids, np.int64))
+            rows = np.concatenate([[0], row_of_subtoken])[np.array(whole.chosen) + 1].tolist()
+        return SubwordSentence(
+            ids, lengths, np.array([0, *rows, len(ids) - 1], np.int64), np.array([1, *whole.counts, 1], np.int64)
+        )
 
     def _windows(self, subtokens: Ints) -> tuple[Ints, Ints, Ints]:
         """All windows end to end, their lengths, and the row of each sub-token where it has most context."""
         step = self._room - self._overlap
-        count = 1 + max(0, -(-(len(subtokens) - self._room) // step))
+        count = 1 - (self._room - len(subtokens)) // step
         windows = [subtokens[number * step : number * step + self._room] for number in range(count)]
         ids = [[*self._prefix, *window, *self._suffix] for window in windows]
         lengths = np.array([len(window) for window in ids], np.int64)
@@ -74,36 +133,18 @@ class Subwords:
         first_row = np.cumsum(lengths) - lengths + len(self._prefix)
         return np.concatenate(ids).astype(np.int64), lengths, first_row[window_of] + place - window_of * step
 
-    def _choose(self, words: Sequence[tuple[int, int]], encoded: Encoded, row_of_subtoken: Ints) -> list[list[int]]:
-        """The rows of each word: its first or last sub-token, or all. Words may share one, and a word that the
 
-        tokenizer drops has the one before it.
-        """
-        firsts = np.searchsorted(encoded.ends, [start for start, _ in words], side="right")
-        lasts = np.searchsorted(encoded.starts, [end for _, end in words], side="left") - 1
-        rows = [0, *row_of_subtoken.tolist()]  # the start stands before the first sub-token
-        chosen = []
-        for first, last in zip(np.minimum(firsts, lasts).tolist(), lasts.tolist(), strict=True):
-            match self._words:
-                case "first":
-                    chosen.append([rows[first + 1]])
-                case "last":
-                    chosen.append([rows[last + 1]])
-                case "mean":
-                    chosen.append(rows[first + 1 : last + 2])
-        return chosen
-
-
-def _text(sentence: Sentence, language: str) -> tuple[str, list[tuple[int, int]]]:
-    """The sentence as text, and where each word stands in it."""
-    spaces = sentence.spaces or guess_spaces(sentence.words, language)
-    text, places = "", []
-    for word, space in zip(sentence.words, spaces, strict=True):
-        start = len(text)
-        text += PLAIN_QUOTES.get(word, word)
-        places.append((start, len(text)))
-        text += " " if space else ""
-    return text, places
+def _joined(stretches: Sequence[Stretch]) -> Stretch:
+    """With blanks between them."""
+    ids: list[int] = []
+    chosen: list[int] = []
+    counts: list[int] = []
+    for stretch in stretches:
+        before = len(ids)
+        ids += stretch.ids
+        chosen += [before + place for place in stretch.chosen]
+        counts += stretch.counts
+    return Stretch(ids, chosen, counts)
 
 
 class LibraryTokenizer:
@@ -127,6 +168,9 @@ class LibraryTokenizer:
     def encode(self, text: str) -> Encoded:
         encoding = self._tokenizer.encode(text, add_special_tokens=False)
         return Encoded(encoding.ids, [start for start, _ in encoding.offsets], [end for _, end in encoding.offsets])
+
+    def cuts_at_blanks(self, text: str) -> bool:
+        return False  # some do, but none of them says so
 
 
 def _positions(encoder: dict[str, Any]) -> int:

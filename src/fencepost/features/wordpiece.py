@@ -15,8 +15,6 @@ from typing import Any, Final, NamedTuple
 
 from fencepost.features.old_unicode import IDEOGRAPHS, category, combining, decomposed, lowered
 
-CHUNKS_KEPT: Final = 50_000  # stretches between blanks that are remembered
-LONGEST_KEPT: Final = 100  # letters of such a stretch
 _BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ALL_BLANKS: Final = _BLANKS + "\x0b\x0c\x85"
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
@@ -59,7 +57,6 @@ class WordPiece:
         self._added_to_normalized = _AddedTokens(normalized)
         self.prefix, self.suffix = _special_tokens(read["post_processor"])
         self._trims = bool((read["post_processor"] or {}).get("trim_offsets"))  # blanks, where a token has taken any
-        self._remembered = lru_cache(CHUNKS_KEPT)(self._read_chunk)
 
     @classmethod
     def of(cls, text: str) -> WordPiece | None:
@@ -81,11 +78,14 @@ class WordPiece:
         self._read(text, done, len(text), encoded)
         return encoded
 
+    def cuts_at_blanks(self, text: str) -> bool:
+        """Always, but for added tokens, which may have blanks inside and take others along."""
+        return next(self._added.find(text), None) is None
+
     def _read(self, text: str, start: int, end: int, encoded: Encoded) -> None:
         for match in _CHUNK.finditer(text, start, end):
             chunk = match[0]
-            read = self._remembered(chunk) if len(chunk) <= LONGEST_KEPT else self._read_chunk(chunk)
-            _append(encoded, match.start(), *read)
+            _append(encoded, match.start(), *self._read_chunk(chunk))
 
     def _read_chunk(self, chunk: str) -> Encoded:
         encoded = Encoded([], [], [])
