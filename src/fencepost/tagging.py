@@ -91,7 +91,7 @@ def jackknife(config: Config, trees: Treebank, folds: int, work: Path, device: s
     Finished folds are kept in ``work``, as are unfinished taggers, so that a run can go on after an interruption.
     """
     if not 2 <= folds <= len(trees):
-        raise UsageError(f"{len(trees)} trees can't be cut into {folds} folds", hint="--jackknife 10")
+        raise UsageError(f"{len(trees)} trees can't be cut into {folds} folds", hint="more trees, or fewer folds")
     tagged = list(trees)
     for fold in range(folds):
         for place, tree in tag_fold(config, trees, folds, fold, work, device).items():

@@ -123,6 +123,34 @@ def test_a_model_that_fails_beside_others_is_reported(
     assert f"CharLSTM, en, 1: not done, see {log}" in capfd.readouterr().err
 
 
+def test_figures_that_depend_on_the_machine_are_not_taken_beside_others(treebank: Path, tmp_path: Path) -> None:
+    options = Options(out=tmp_path, smoke=True, settings=TINY)
+    runner = Runner(load_table("speed"), [("en", treebank)], options)
+    runner.do(runner.table.row("CharLSTM"), "en", seed=1)
+    assert len(list((tmp_path / "models").glob("*/done.json"))) == 1
+    assert not (tmp_path / "results.jsonl").exists()
+
+
+def test_a_tagger_that_fails_beside_others_concerns_only_rows_with_tags(tmp_path: Path) -> None:
+    Treebank(toy_trees(1)).save(tmp_path / "train.txt")
+    for part in ("dev", "test"):
+        Treebank(toy_trees(3)).save(tmp_path / f"{part}.txt")
+    options = Options(out=tmp_path / "out", smoke=True, settings=TINY, tags="jackknife")
+    needed = Runner(load_table("table4"), [("en", tmp_path)], options).models_needed()
+    assert {row.name for row in load_table("table4").rows} - {row.name for _, row, _, _ in needed} == {"words + tags"}
+
+
+def test_two_treebanks_of_one_name_are_refused(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert reproduce(tmp_path, "table7", "--treebank", str(treebank), "--treebank", str(treebank.parent)) == 2
+    assert "two treebanks are called en" in capsys.readouterr().err
+
+
+def test_there_is_one_job_at_least(treebank: Path, tmp_path: Path) -> None:
+    assert reproduce(tmp_path, "table6", "--treebank", str(treebank), "--jobs", "0") == 2
+
+
 def test_several_seeds_give_mean_and_deviation(treebank: Path, tmp_path: Path) -> None:
     reproduce(tmp_path, "table6", "--treebank", str(treebank), "--seeds", "1,2")
     row = rows(tmp_path, "table6")["CharLSTM"]

@@ -60,6 +60,11 @@ def test_new_labels_tags_and_letters_are_learned(trained: Path, tmp_path: Path) 
     assert {"Þ", "ð"} <= set(parser.vocabularies.letters.symbols)
 
 
+def test_the_root_is_that_of_the_new_trees(trained: Path) -> None:
+    trees = [parse_tree("(ROOT (XP (NEW orð)))")]
+    assert Trainer(CONFIG, trees, trees, CPU, start=ModelFolder.open(trained)).vocabularies.root == "ROOT"
+
+
 def test_it_resumes_with_the_same_arguments(trained: Path, tmp_path: Path) -> None:
     def config(epochs: int) -> Config:
         return replace(CONFIG, train=replace(CONFIG.train, max_epochs=epochs, batch_size=1))
@@ -73,19 +78,49 @@ def test_it_resumes_with_the_same_arguments(trained: Path, tmp_path: Path) -> No
     assert whole.vocabularies == parts.vocabularies
 
 
-def test_a_model_of_another_kind_or_size_is_refused(trained: Path) -> None:
-    folder = ModelFolder.open(trained)
-    with pytest.raises(UsageError, match="another kind of model") as error:
-        Trainer(tiny_config(), OTHER, OTHER, CPU, start=folder)
+@pytest.mark.parametrize(
+    ("other", "unlike"),
+    [
+        (replace(CONFIG, lexical=("char_lstm",)), r"lexical is \('words', 'char_lstm'\), not \('char_lstm',\)"),
+        (replace(CONFIG, encoder=replace(CONFIG.encoder, d_ff=64)), r"encoder\.d_ff is 32, not 64"),
+        (replace(CONFIG, encoder=replace(CONFIG.encoder, heads=4, d_k=4, d_v=4)), r"encoder\.heads is 2, not 4"),
+        (replace(CONFIG, char_lstm=replace(CONFIG.char_lstm, size=16)), r"char_lstm\.size is 8, not 16"),
+    ],
+)
+def test_a_model_of_another_form_is_refused(trained: Path, other: Config, unlike: str) -> None:
+    with pytest.raises(UsageError, match=unlike) as error:
+        Trainer(other, OTHER, OTHER, CPU, start=ModelFolder.open(trained))
     assert str(trained / "config.toml") in (error.value.hint or "")
-    larger = replace(CONFIG, encoder=replace(CONFIG.encoder, d_ff=2 * CONFIG.encoder.d_ff))
-    with pytest.raises(UsageError, match=r"another size: its encoder.*, not "):
-        Trainer(larger, OTHER, OTHER, CPU, start=folder)
+
+
+def test_dropout_may_differ(trained: Path) -> None:
+    other = replace(CONFIG, encoder=replace(CONFIG.encoder, relu_dropout=0.5))
+    Trainer(other, OTHER, OTHER, CPU, start=ModelFolder.open(trained))
+
+
+def test_a_model_is_not_overwritten_by_what_starts_from_it(trained: Path) -> None:
+    before = (trained / "model.safetensors").read_bytes()
+    with pytest.raises(UsageError, match="would be overwritten"):
+        train(CONFIG, OTHER, OTHER, trained / ".." / trained.name, start_from=trained, resume=True)
+    assert (trained / "model.safetensors").read_bytes() == before
+
+
+def test_a_temperature_is_not_inherited(trained: Path, tmp_path: Path) -> None:
+    fitted = replace(
+        CONFIG, eval=replace(CONFIG.eval, temperature=0.3), train=replace(CONFIG.train, max_epochs=1, batch_size=2)
+    )
+    assert train(fitted, OTHER, OTHER, tmp_path / "new", start_from=trained).config.eval.temperature == 1.0
+
+
+def test_the_card_says_what_it_started_from(trained: Path, tmp_path: Path) -> None:
+    config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=1))
+    train(config, OTHER, OTHER, tmp_path / "new", start_from=trained)
+    assert f"on 2 trees, from the weights of `{trained.name}`;" in (tmp_path / "new" / "README.md").read_text("utf-8")
 
 
 def test_an_export_cannot_be_trained() -> None:
     with pytest.raises(ModelError, match=r"no model\.safetensors"):
-        Trainer(CONFIG, OTHER, OTHER, CPU, start=ModelFolder.open("en"))
+        Trainer(ModelFolder.open("en").config, OTHER, OTHER, CPU, start=ModelFolder.open("en"))
 
 
 def test_from_the_command_line(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

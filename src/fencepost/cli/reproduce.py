@@ -60,7 +60,9 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.experiments.tables import load_table, table_names
 
-    names = table_names() if arguments.table == "all" else arguments.table.split(",")
+    if arguments.jobs < 1:
+        raise UsageError(f"--jobs {arguments.jobs}: there must be one at least")
+    names = table_names() if arguments.table == "all" else list(dict.fromkeys(arguments.table.split(",")))
     tables = [load_table(name) for name in names]
     treebanks = _treebanks(arguments)
     try:
@@ -99,6 +101,9 @@ def _treebanks(arguments: argparse.Namespace) -> list[tuple[str, Path]]:
     if not found:
         raise UsageError("there is no treebank", hint="--treebank DIR, or --treebanks DIR with DIR/LANGUAGE/train.txt")
     names = [name for name, _ in found]
+    if len(set(names)) < len(names):
+        twice = max(names, key=names.count)
+        raise UsageError(f"two treebanks are called {twice}", hint=f"--treebank {twice}/NAME=DIR tells them apart")
     only = arguments.only.split(",") if arguments.only is not None else names
     for name in only:
         if name not in names:

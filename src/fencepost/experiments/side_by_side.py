@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
+import signal
+import subprocess
 import sys
-import traceback
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
+from typing import Final
 
 from fencepost.errors import FencepostError
 from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import Table
+from fencepost.training.interruptions import interruptions
 
-Treebanks = list[tuple[str, Path]]
+CHILD: Final = "from fencepost.experiments.side_by_side import child; child()"
+LOOK_AGAIN: Final = 0.1  # seconds, for a process that has ended
+INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ class ModelJob:
 
     name: str
     options: Options
-    treebanks: Treebanks
+    treebanks: list[tuple[str, Path]]
     size: int  # of what it is trained on
     rows: list[tuple[Table, str, str, int]] = field(default_factory=list)  # table, row, treebank, seed
 
@@ -48,17 +54,19 @@ class ModelJob:
             Runner(table, self.treebanks, self.options, shelf).do(table.row(row), treebank, seed)
 
 
-def run_ahead(runners: Sequence[Runner], jobs: int) -> None:
-    """Trains and measures rows of all tables, ``jobs`` models at a time; ``Runner.run`` will find them done.
+Job = TagJob | ModelJob
+
+
+def run_ahead(runners: Sequence[Runner], count: int) -> None:
+    """Trains and measures rows of all tables, ``count`` models at a time; ``Runner.run`` will find them done.
 
     What fails here is tried again there, alone: it may have been the others' memory that was lacking.
     """
     options, shelf = runners[0].options, runners[0].shelf
     if options.tags == "jackknife":
-        readers = [runner for runner in runners if runner.reads_tags()]
-        places = {treebank for runner in readers for treebank in runner.treebanks}
+        places = sorted({treebank for runner in runners if runner.reads_tags() for treebank in runner.treebanks})
         parts = range(shelf.folds + 1)
-        _run([TagJob(f"tags {at[0]} {part + 1}", options, at, part) for at in sorted(places) for part in parts], jobs)
+        run_jobs([TagJob(f"tags {at[0]} {part + 1}", options, at, part) for at in places for part in parts], count)
     models: dict[str, ModelJob] = {}
     for runner in runners:
         for key, row, treebank, seed in runner.models_needed():
@@ -66,40 +74,79 @@ def run_ahead(runners: Sequence[Runner], jobs: int) -> None:
             job = models.setdefault(key, ModelJob(f"{row.name}, {treebank}, {seed}", options, runner.treebanks, size))
             job.rows.append((runner.table, row.name, treebank, seed))
     longest_first = sorted(models.values(), key=lambda job: -job.size)
-    _run(longest_first, jobs)
+    run_jobs(longest_first, count)
 
 
-def _run(tasks: Sequence[TagJob | ModelJob], jobs: int) -> None:
-    fresh = multiprocessing.get_context("spawn")
-
-    def run(task: TagJob | ModelJob) -> None:
-        log = task.options.out / "logs" / f"{''.join(c if c.isalnum() else '-' for c in task.name)}.txt"
-        log.parent.mkdir(parents=True, exist_ok=True)
-        process = fresh.Process(target=_logged, args=(task.run, log))
-        process.start()
-        process.join()
-        ended = "done" if process.exitcode == 0 else f"not done, see {log}"
-        sys.stderr.write(f"{task.name}: {ended}\n")
-
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        list(pool.map(run, tasks))
-    finally:  # interrupted: those that run have been told, too, and save what they have
-        pool.shutdown(cancel_futures=True)
-
-
-def _logged(run: Callable[[], None], log: Path) -> None:
-    """What a process does: its messages go to a file, where those of several would be a muddle."""
-    with log.open("a", encoding="utf-8") as file:
-        os.dup2(file.fileno(), 2)
-        sys.stderr = file
+def run_jobs(jobs: Sequence[Job], count: int) -> None:
+    """Each in a process. Interrupted, it waits until all have saved what they have."""
+    waiting, running, told = list(jobs), dict[subprocess.Popen[bytes], Job](), False
+    with interruptions("waiting for what runs to be saved") as signals:
         try:
-            run()
-        except KeyboardInterrupt:
-            sys.exit(130)
-        except FencepostError as error:
-            file.write(f"error: {error.message}\n")
-            sys.exit(1)
-        except Exception:
-            traceback.print_exc()
-            sys.exit(1)
+            while running or (waiting and not told):
+                while waiting and len(running) < count and not told:
+                    job = waiting.pop(0)
+                    running[_start(job, count)] = job
+                for process in [process for process in running if process.poll() is not None]:
+                    _report(running.pop(process), process)
+                if signals and not told:
+                    _tell(running)
+                    told = True
+                time.sleep(LOOK_AGAIN)
+        finally:  # interrupted once more: so are they
+            _tell(running)
+    if told:
+        raise KeyboardInterrupt
+
+
+def _start(job: Job, count: int) -> subprocess.Popen[bytes]:
+    """What it says goes to a file: what several say at once would be a muddle."""
+    environment = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // count)), **os.environ}
+    log = _log(job)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-c", CHILD],
+            stdin=subprocess.PIPE,
+            stderr=file,
+            env=environment,
+            start_new_session=True,  # signals to all of us would come twice, and the second one strikes at once
+        )
+    assert process.stdin is not None
+    pickle.dump(job, process.stdin)
+    process.stdin.flush()  # and stays open as long as we live
+    return process
+
+
+def child() -> None:
+    """Such a process. Where its parent dies, it stops as if it had been told to."""
+    job: Job = pickle.load(sys.stdin.buffer)
+    Thread(target=_mind_parent, daemon=True).start()
+    try:
+        job.run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    except FencepostError as error:
+        sys.exit(f"error: {error.message}")
+
+
+def _mind_parent() -> None:
+    while os.read(sys.stdin.fileno(), 1):  # until the other end is closed
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _tell(running: dict[subprocess.Popen[bytes], Job]) -> None:
+    for process in running:
+        process.terminate()
+
+
+def _report(job: Job, process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None:
+        process.stdin.close()
+    how = {0: "done", INTERRUPTED: "interrupted", -signal.SIGTERM: "interrupted"}
+    ended = how.get(process.returncode, f"not done, see {_log(job)}")
+    sys.stderr.write(f"{job.name}: {ended}\n")
+
+
+def _log(job: Job) -> Path:
+    return job.options.out / "logs" / f"{''.join(letter if letter.isalnum() else '-' for letter in job.name)}.txt"

@@ -9,14 +9,12 @@ from fencepost.config import Config
 from fencepost.features.vocabularies import Vocabularies
 
 
-def model_card(
-    config: Config, vocabularies: Vocabularies, train_sentences: int, dev_sentences: int, check: Mapping[str, Any]
-) -> str:
+def model_card(config: Config, vocabularies: Vocabularies, trees: str, check: Mapping[str, Any]) -> str:
     """States what was measured, and leaves room for what only the trainer knows."""
     encoder = config.encoder
     return f"""# A fencepost model
 
-Trained by `fencepost train` on {train_sentences:,} trees; the best of its checks on {dev_sentences:,} others.
+Trained by `fencepost train` on {trees}.
 
 | | |
 |---|---|

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
-import signal
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import FrameType
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import torch
 
@@ -24,6 +22,7 @@ from fencepost.errors import TrainingError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.data import unseen_labels
 from fencepost.training.distributed import own_device, team
+from fencepost.training.interruptions import interruptions
 from fencepost.training.trainer import CHECKPOINT, Trainer
 from fencepost.trees.tree import Tree
 
@@ -45,6 +44,7 @@ def train(
     ``start_from`` is a model trained before, of the same sizes, whose weights it begins with: on another treebank, say.
     """
     out, place = Path(out), own_device(find_device(device))
+    config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
     with _borrowed_process(place), team(place) as our_team:
@@ -54,6 +54,8 @@ def train(
         if checkpoint and not resume:
             raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
         start = None if start_from is None else ModelFolder.open(start_from)
+        if start is not None and start.path.resolve() == out.resolve():
+            raise UsageError(f"{out} would be overwritten by what starts from it", hint="give another folder")
         trainer = Trainer(config, train_trees, dev_trees, place, our_team, start)
         if checkpoint:
             trainer.resume(out)
@@ -65,6 +67,8 @@ def train(
         if our_team.leads and trainer.best_check is not None:
             best = trainer.best_check
             _say(f"best development F1 {best.f1:.2f}, at epoch {best.epoch:.2f}; ended after {trainer.seconds:.0f} s")
+            if not trainer.finished() and best.step == trainer.step_number:
+                _say("the last check was the best: more training may help (train.max_epochs, train.max_minutes)")
         our_team.wait()  # for the leader's files
     return load(out, device=str(place))
 
@@ -72,7 +76,7 @@ def train(
 def _run(trainer: Trainer, out: Path) -> None:
     saved = time.monotonic()
     checked, interrupted = True, False
-    with _log(trainer, out) as log, _interruptions() as signals, Progress("training", unit="sentences") as bar:
+    with _log(trainer, out) as log, interruptions() as signals, Progress("training", unit="sentences") as bar:
         try:
             for batch in trainer.batches():
                 trainer.step(batch)
@@ -167,27 +171,3 @@ def _step(line: str) -> float:
         return float(json.loads(line)["step"])
     except (ValueError, KeyError):
         return float("inf")  # cut short by a crash
-
-
-@contextmanager
-def _interruptions() -> Iterator[list[int]]:
-    """Collects Ctrl-C and termination, to be looked at between two steps; a second one strikes at once."""
-    received: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        if received:
-            raise KeyboardInterrupt
-        received.append(number)
-        _say("stopping after this step; once more to stop at once")
-
-    before: dict[int, Any] = {}
-    try:
-        for which in (signal.SIGINT, signal.SIGTERM):
-            before[which] = signal.signal(which, note)
-    except ValueError:
-        pass  # not in the main thread: nobody can interrupt us there
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,19 +3,47 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from typing import Final
 
 import torch
 from safetensors.torch import load_file
 
 from fencepost.backends.folder import CONFIG, WEIGHTS, ModelFolder
+from fencepost.config import Config
 from fencepost.errors import ModelError, UsageError
 from fencepost.model.parser_model import ParserModel
 
 # Those with a row for every word, tag or letter that is read, and for every label or tag that is predicted. Those that
 # are new come after those that the model knew.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
+SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
+
+
+def require_same_form(folder: ModelFolder, config: Config) -> None:
+    """An error where a model's weights would mean something else under this configuration."""
+    theirs, ours = _form(folder.config), _form(config)
+    unlike = [name for name in theirs if theirs[name] != ours[name]]
+    if unlike:
+        values = f"{theirs[unlike[0]]}, not {ours[unlike[0]]}"
+        raise UsageError(
+            f"{folder.path} is another kind of model: its {unlike[0]} is {values}",
+            hint=f"train with its configuration: {folder.path / CONFIG}",
+        )
+
+
+def _form(config: Config) -> dict[str, object]:
+    """The settings that weights depend on: all of a model's parts, but for dropout."""
+    parts: dict[str, object] = {"encoder": config.encoder, "scorer": config.scorer}
+    parts |= {kind: getattr(config, kind) for kind in config.lexical if kind in SIZED}
+    settings = {
+        f"{part}.{name}": value
+        for part, section in parts.items()
+        for name, value in asdict(section).items()  # type: ignore[call-overload]
+        if "dropout" not in name and name != "force_root"
+    }
+    return {"lexical": config.lexical, "pretrained.layers": config.pretrained.layers, **settings}
 
 
 @torch.no_grad()
@@ -27,17 +55,11 @@ def start_from(folder: ModelFolder, model: ParserModel) -> None:
     """
     if not folder.has(WEIGHTS):
         raise ModelError(f"{folder.path}: no {WEIGHTS}", hint="give the trained model, not its export")
-    trained, fresh = load_file(folder.path / WEIGHTS), model.state_dict()
-    hint = f"train with its configuration: {folder.path / CONFIG}"
-    if unlike := sorted(trained.keys() ^ fresh.keys()):
-        raise UsageError(f"{folder.path} is another kind of model: only one of the two has {unlike[0]}", hint=hint)
-    for name, weight in fresh.items():
+    trained = load_file(folder.path / WEIGHTS)
+    for name, weight in model.state_dict().items():
         rows = trained[name]
         predicted = PREDICTED.fullmatch(name)
         part = weight[: len(rows)] if predicted or READ.fullmatch(name) else weight
-        if part.shape != rows.shape:
-            sizes = f"{tuple(rows.shape)}, not {tuple(weight.shape)}"
-            raise UsageError(f"{folder.path} is of another size: its {name} is {sizes}", hint=hint)
         part.copy_(rows)
         if predicted and len(weight) > len(rows):
             weight[len(rows) :] = rows.mean(0)

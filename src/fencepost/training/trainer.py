@@ -36,32 +36,18 @@ from fencepost.model.recordings import Recordings
 from fencepost.training.ahead import Ahead
 from fencepost.training.average import Average
 from fencepost.training.card import model_card
+from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.optimizer import adam
 from fencepost.training.schedule import Schedule
-from fencepost.training.start import start_from
+from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
 
 CHECKPOINT: Final = "checkpoint.safetensors"
 LOSSES: Final = {"margin": margin_loss, "crf": crf_loss}
-
-
-@dataclass(frozen=True)
-class Check:
-    """What a look at the development set found; one line of ``log.jsonl``."""
-
-    step: int
-    epoch: float
-    seconds: float  # of training so far, over all sessions
-    loss: float  # mean over the batches since the last check
-    precision: float
-    recall: float
-    f1: float
-    learning_rate: float
-    sentences_per_second: float  # of training since the last check
 
 
 @dataclass(frozen=True)
@@ -86,7 +72,10 @@ class Trainer:
         start: ModelFolder | None = None,
     ) -> None:
         self.config, self.device, self.team = config, device, team or Team()
+        self._started_from = None if start is None else start.path.name
         seed_everything(config)
+        if start is not None:
+            require_same_form(start, config)
         self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
@@ -248,7 +237,9 @@ class Trainer:
         """Writes the model folder, if a better model came since it was last written."""
         if self.best_weights is None or self.best_check is None or not self.team.leads:
             return
-        card = model_card(self.config, self.vocabularies, len(self.data), len(self.dev), asdict(self.best_check))
+        first = "" if self._started_from is None else f", from the weights of `{self._started_from}`"
+        sizes = f"{len(self.data):,} trees{first}; the best of its checks on {len(self.dev):,} others"
+        card = model_card(self.config, self.vocabularies, sizes, asdict(self.best_check))
         save_weights(out, self.config, self.vocabularies, card, self.best_weights)
         self.best_weights = None
 
@@ -278,7 +269,7 @@ class Trainer:
             if _comparable(state[what]) != _comparable(now):
                 raise TrainingError(
                     f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
-                    hint="resume with the same configuration and data, or train into another folder",
+                    hint="resume with the same configuration, data and --start-from, or train into another folder",
                 )
         restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()

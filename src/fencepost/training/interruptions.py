@@ -1,0 +1,34 @@
+"""Ctrl-C and termination that wait until they can be obeyed without loss."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+
+@contextmanager
+def interruptions(message: str = "stopping after this step") -> Iterator[list[int]]:
+    """Collects Ctrl-C and termination, to be looked at when it suits; a second one strikes at once."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+        sys.stderr.write(f"{message}; once more to stop at once\n")
+
+    before: dict[int, Any] = {}
+    try:
+        for which in (signal.SIGINT, signal.SIGTERM):
+            before[which] = signal.signal(which, note)
+    except ValueError:
+        pass  # not in the main thread: nobody can interrupt us there
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
