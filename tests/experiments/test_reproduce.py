@@ -123,6 +123,17 @@ def test_a_model_that_fails_beside_others_is_reported(
     assert f"CharLSTM, en, 1: not done, see {log}" in capfd.readouterr().err
 
 
+def test_after_the_processes_there_is_nothing_left_to_measure(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr("fencepost.experiments.runner.measure", lambda *_: pytest.fail("measured here"))
+    assert reproduce(tmp_path, "table7", "--treebank", f"he/toy={treebank}", "--jobs", "2") == 0
+    best = content_of(tmp_path, "table7")["rows"][2]["measures"]["test_f1"]
+    assert best["ours"] > 0
+    assert best["published"] is None  # of Hebrew, but of another treebank
+
+
 def test_figures_that_depend_on_the_machine_are_not_taken_beside_others(treebank: Path, tmp_path: Path) -> None:
     options = Options(out=tmp_path, smoke=True, settings=TINY)
     runner = Runner(load_table("speed"), [("en", treebank)], options)

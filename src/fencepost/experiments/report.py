@@ -26,8 +26,7 @@ class Outcome:
     sizes: tuple[int, int, int] = (0, 0, 0)  # training, development and test trees
 
     def published(self, measure: str) -> float | None:
-        language = self.treebank.partition("/")[0]
-        numbers = self.row.published.get(language) or self.row.published.get(ALL_LANGUAGES) or {}
+        numbers = self.row.published.get(self.treebank) or self.row.published.get(ALL_LANGUAGES) or {}
         return numbers.get(measure)
 
     def ours(self, measure: str) -> float | None:
