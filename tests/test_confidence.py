@@ -110,6 +110,19 @@ def test_a_sentence_has_the_same_analysis_in_any_company(parser: Parser) -> None
         )
 
 
+def test_a_sentence_too_long_for_more_has_its_best_tree(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
+    short, long = ["the", "cat"], ["the", "cat", "sat", "on", "the", "mat"]
+    expected = list(parser.iter_analyze([short, long, short], 3))
+    monkeypatch.setattr("fencepost.confidence.LARGEST_CHART", 4 * 5 * 5 * len(parser.vocabularies.labels))
+    first, alone, last = parser.iter_analyze([short, long, short], 3)
+    for one, other in ((first, expected[0]), (last, expected[2])):
+        assert [found.tree for found in one.trees] == [found.tree for found in other.trees]
+        assert all(constituent.probability is not None for constituent in one.constituents)
+    assert alone.tree == expected[1].tree
+    assert [found.tree for found in alone.trees] == [alone.tree]
+    assert {constituent.probability for constituent in alone.constituents} == {None}
+
+
 def test_a_string_is_one_sentence_to_analyze(parser: Parser) -> None:
     assert parser.analyze("The cat sat. It slept.").tree.words() == ["The", "cat", "sat.", "It", "slept", "."]
     with pytest.raises(InputError, match="no words"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from fencepost.errors import UsageError
 from fencepost.trees.spans import Chain, spans_below_root
 from fencepost.trees.tree import Tree
 
+LARGEST_CHART: Final = 1 << 30  # bytes of scores; sums over all trees take four times as much memory
 # "best": the tree with the greatest score; "risk": the tree with the fewest errors to expect.
 Decoding: TypeAlias = Literal["best", "risk"]
 
@@ -70,6 +71,14 @@ class Analyst:
             raise UsageError(f"the number of trees can't be negative, got {self.k}")
         if not self.temperature > 0:
             raise UsageError(f"a temperature is greater than 0, got {self.temperature}")
+
+    def can_analyze(self, length: int) -> bool:
+        """Whether memory allows to look at more than the best tree of a sentence of so many words."""
+        return 4 * (length + 1) ** 2 * len(self.chains) <= LARGEST_CHART
+
+    def best_alone(self, tree: Tree, score: float) -> Analysis:
+        """The analysis of a sentence that is too long for more."""
+        return without_probabilities(tree, score, (ScoredTree(tree, score),)[: self.k])
 
     def analyze(self, scores: SpanScores, row: int, build: Callable[[Decoded], Tree]) -> Analysis:
         """The analysis of one sentence of a batch; ``build`` puts its words under a tree."""

@@ -128,6 +128,7 @@ class Parser:
     ) -> Analysis:
         """The k best trees of a sentence, and the probability of every constituent of the best.
 
+        One of very many words (1,600 with 100 labels) has its best tree alone, without probabilities.
         Without a ``temperature`` it is the model's own: 1, or what ``fencepost calibrate`` has fitted.
         """
         if isinstance(sentence, str):
@@ -153,7 +154,12 @@ class Parser:
 
     def _analyze_chunk(self, sentences: list[Sentence], analyst: Analyst, budget: int) -> list[Analysis]:
         found: dict[int, Analysis] = {}
-        for places in pieces([len(sentence) for sentence in sentences], budget):
+        too_long = [place for place, each in enumerate(sentences) if not analyst.can_analyze(len(each))]
+        best = self._parse_chunk([sentences[place] for place in too_long], budget)
+        found |= {place: analyst.best_alone(*pair) for place, pair in zip(too_long, best, strict=True)}
+        others = [place for place in range(len(sentences)) if place not in found]
+        for group in pieces([len(sentences[place]) for place in others], budget):
+            places = [others[number] for number in group]
             scored = self._backend.score(self._indexer.batch([sentences[place] for place in places]))
             leaves = self._leaves_of_batch([sentences[place] for place in places], scored.tags)
             for row, place in enumerate(places):

@@ -118,6 +118,17 @@ def test_probabilities_and_k_best_trees_are_there_when_asked(parse: Parse, parse
     )
 
 
+def test_a_sentence_too_long_for_probabilities_is_named(
+    model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.confidence.LARGEST_CHART", 0)
+    arguments = ["--format", "json", "--probabilities", "--text", "The cat sat."]
+    assert main(["parse", "--model", model, *arguments]) == 0
+    printed = capsys.readouterr()
+    assert objects(printed.out)[0]["tree"].startswith("(TOP ")
+    assert "a sentence of 4 words is too long for probabilities" in printed.err
+
+
 def test_k_best_trees_alone_bring_no_probabilities_of_constituents(parse: Parse) -> None:
     (found,) = objects(parse("--format", "json", "--kbest", "2", "--text", "The cat sat."))
     assert len(found["kbest"]) == 2

@@ -68,7 +68,7 @@ def k_best(scores: SpanScores, sentence: int, k: int, force_root: bool = False) 
 class _Search:
     def __init__(self, scores: Floats, k: int, force_root: bool) -> None:
         length = len(scores) - 1
-        self.scores = scores.astype(np.float64)  # [n+1, n+1, L]
+        self.scores = scores  # [n+1, n+1, L]
         self.k = k
         self.bare_words = not (force_root and length == 1)
         self.root = Item(NODE, 0, length) if force_root else _sequence(0, length)
@@ -183,6 +183,6 @@ def _next_ranks(ranks: tuple[int, ...]) -> list[tuple[int, ...]]:
     return following
 
 
-def _top(values: Doubles, k: int) -> list[int]:
+def _top(values: Doubles | Floats, k: int) -> list[int]:
     """The places of the k greatest values, greatest first; of equal ones the first."""
     return [int(place) for place in np.argsort(-values, kind="stable")[:k]]

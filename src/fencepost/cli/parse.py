@@ -137,13 +137,20 @@ def _parse(
             analyses = _analyses(workers, [item for item in batch if item.parsable], arguments)
             for item in batch:
                 bad += _report(item.problem, bar, arguments.strict)
-                writer.write(item, next(analyses) if item.parsable else None)
+                analysis = next(analyses) if item.parsable else None
+                if analysis is not None and arguments.probabilities and _lacks_probabilities(analysis):
+                    _warn([f"a sentence of {len(item.found.tokens):,} words is too long for probabilities"], bar)
+                writer.write(item, analysis)
             while source.text_problems:
                 bad += _report(source.text_problems.pop(0), bar, arguments.strict)
             file.flush()
             bar.advance(len(batch) if total is None else source.bytes_read // 1000 - bar.count)
         _warn(watcher.finish(), bar)
     return bad
+
+
+def _lacks_probabilities(analysis: Analysis) -> bool:
+    return any(constituent.probability is None for constituent in analysis.constituents)
 
 
 def _warn(warnings: Iterable[str], bar: Progress) -> None:
