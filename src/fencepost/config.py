@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from fencepost.errors import ConfigError
@@ -183,6 +185,13 @@ class Config:
     train: TrainConfig = field(default_factory=TrainConfig)
     eval: EvalConfig = field(default_factory=EvalConfig)
 
+    @classmethod
+    def load(cls, name: str | Path, overrides: Sequence[str] = ()) -> Config:
+        """From a TOML file, or a configuration known by name such as ``paper``; ``overrides`` are ``key=value``."""
+        from fencepost.config_files import load_config
+
+        return load_config(name, overrides)
+
     def __post_init__(self) -> None:
         _check(self)
 
@@ -216,7 +225,8 @@ def _check(config: Config) -> None:
             raise ConfigError(f"encoder.{name} = {getattr(encoder, name)} must be a positive multiple of 4")
     if encoder.reads == "position" and encoder.projection == "block":
         raise ConfigError(
-            'encoder.reads = "position" needs encoder.projection = "dense": queries and keys read the position alone'
+            'encoder.reads = "position" needs encoder.projection = "dense": queries and keys read the position alone',
+            hint='encoder.position = "added", encoder.projection = "dense", encoder.reads = "position" (§3)',
         )
     if "char_concat" in config.lexical and 2 * config.char_concat.letters * config.char_concat.size != config.d_content:
         raise ConfigError(

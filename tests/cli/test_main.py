@@ -34,7 +34,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException | None) -> in
     ("error", "status", "message"),
     [
         (None, 0, ""),
-        (InputError("no trees", source="a.txt", line=3), 2, "error: a.txt:3: no trees\n"),
+        (InputError("no trees", source="a.txt", line=3), 2, "error: a.txt:3: no trees\nhint: fencepost try --help\n"),
         (InputError("no trees", hint="look"), 2, "error: no trees\nhint: look\n"),
         (TrainingError("the loss is NaN"), 1, "error: the loss is NaN\n"),
         (OSError(28, "No space left on device"), 1, "error: [Errno 28] No space left on device\n"),
@@ -107,3 +107,26 @@ def test_closed_streams_are_no_error(tmp_path: Path, closing: str) -> None:
 def test_the_program_runs_as_a_module() -> None:
     result = subprocess.run([sys.executable, "-m", "fencepost", "--version"], capture_output=True, check=True)
     assert result.stdout.decode().startswith("fencepost ")
+
+
+@pytest.mark.parametrize("command", ["train", "reproduce", "analyze"])
+def test_a_folder_that_cannot_be_is_refused_at_once(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    trees = tmp_path / "trees.txt"
+    trees.write_text("(TOP (S (X a)))\n")
+    for part in ("train", "dev", "test"):
+        (tmp_path / f"{part}.txt").write_text("(TOP (S (X a)))\n")
+    arguments = {
+        "train": ["train", "small", "--train", str(trees), "--dev", str(trees)],
+        "reproduce": ["reproduce", "table6", "--treebank", str(tmp_path)],
+        "analyze": ["analyze", "en", str(trees)],
+    }
+    assert program.main([*arguments[command], "--out", str(tmp_path / "file")]) == 2
+    assert "can't be a folder" in capsys.readouterr().err
+
+
+def test_an_error_without_a_hint_of_its_own_leads_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["score", "no-such-file", "another"]) == 2
+    assert capsys.readouterr().err.endswith("\nhint: fencepost score --help\n")

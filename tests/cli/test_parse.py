@@ -129,6 +129,13 @@ def test_a_sentence_too_long_for_probabilities_is_named(
     assert "a sentence of 4 words is too long for probabilities" in printed.err
 
 
+def test_brackets_have_no_place_for_probabilities(model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parse", "--model", model, "--probabilities", "--text", "The cat sat."]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("(TOP ")
+    assert "brackets have no place for probabilities" in printed.err
+
+
 def test_k_best_trees_alone_bring_no_probabilities_of_constituents(parse: Parse) -> None:
     (found,) = objects(parse("--format", "json", "--kbest", "2", "--text", "The cat sat."))
     assert len(found["kbest"]) == 2
@@ -212,7 +219,6 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
         (["--text", "a", "file.txt"], "--text and files"),
         (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
         (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
-        (["--text", "a", "--probabilities"], "no place for probabilities"),
         (["no-such-file.txt"], "no such file or folder"),
     ],
 )

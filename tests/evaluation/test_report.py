@@ -43,11 +43,6 @@ def test_f_measure_of_nothing_right_is_not_a_number_as_in_evalb() -> None:
     assert "Bracketing FMeasure       =   -nan\n" in report.summary(score(["(A (N a))"], ["(B (N a))"]))
 
 
-def test_nothing_is_added_to_evalbs_summary_when_all_sentences_count() -> None:
-    assert "left out" not in report.summary(score([GOLD], [GOLD])).lower()
-
-
-def test_the_summary_says_what_was_left_out() -> None:
-    text = report.summary(score([GOLD, GOLD], [GOLD, None]))
-    assert "Number of left out        =      1\n" in text
-    assert "FMeasure with errors      =  66.67\n" in text
+def test_nothing_is_added_to_evalbs_summary() -> None:
+    whole, with_a_gap = (report.summary(score([GOLD, GOLD], [GOLD, other])) for other in (GOLD, None))
+    assert len(with_a_gap.splitlines()) == len(whole.splitlines()) == 29

@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from strategies import trees, words
 
 from fencepost.errors import EmptyNodeError, TreeError
+from fencepost.text.stream import read_stream
+from fencepost.text.tokens import tokenize
 from fencepost.trees.tree import Leaf, Tree, escape, unescape
 
 CAT = Tree("S", [Tree("NP", [Leaf("DT", "The"), Leaf("NN", "cat")]), Tree("VP", [Leaf("VBD", "sat")])])
@@ -145,3 +147,20 @@ def test_a_sentence_of_five_thousand_words_prints_and_reads() -> None:
     tree = Tree("TOP", [Leaf("NN", f"w{number}") for number in range(5000)])
     assert Tree.from_string(str(tree)) == tree
     assert len(tree.words()) == 5000
+
+
+def test_spans_are_those_of_all_phrases_outer_before_inner() -> None:
+    tree = Tree.from_string("(TOP (S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .)))")
+    assert tree.spans() == [("TOP", 0, 4), ("S", 0, 4), ("NP", 0, 2), ("VP", 2, 3)]
+    assert [tree.words()[start:end] for _, start, end in tree.spans()] == [part.words() for part in tree.subtrees()]
+
+
+def test_characters_say_where_phrases_stand_in_a_text() -> None:
+    text = "Yes.  The cat sat, she said."
+    for found in read_stream([text]):
+        tree = Tree("TOP", [Tree("S", [Leaf("X", token.form) for token in found.tokens])])
+        assert tree.characters(found.tokens) == [("TOP", 0, len(found.text)), ("S", 0, len(found.text))]
+        assert text[found.offset :].startswith(found.text)
+    noun_phrase = Tree.from_string("(TOP (NP (DT The) (NN cat)) (VBD sat))")
+    _, (_, start, end) = noun_phrase.characters(tokenize("The  cat sat"))
+    assert "The  cat sat"[start:end] == "The  cat"

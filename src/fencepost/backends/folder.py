@@ -16,6 +16,7 @@ from fencepost.config_files import config_to_toml, load_config
 from fencepost.errors import ModelError, UsageError
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.trees.files import require_folder
 
 CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "config.toml",
@@ -112,6 +113,7 @@ def require_new(path: Path) -> None:
     """Refuses to write where something is already: it may be somebody's only model."""
     if path.is_file() or (path.is_dir() and any(path.iterdir())):
         raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
+    require_folder(path.parent)
 
 
 def change_config(path: Path, config: Config) -> None:

@@ -40,6 +40,7 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.files import require_folder
     from fencepost.trees.treebank import Treebank
 
     heads = _heads(arguments.heads)
@@ -49,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         from fencepost.analysis.run import analyze
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "looking into a model") from error
+    require_folder(arguments.out)
     path = analyze(
         arguments.model,
         Treebank.load(*arguments.trees),

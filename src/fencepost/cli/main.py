@@ -70,10 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except FencepostError as error:
-        sys.stderr.write(f"error: {error.message}\n")
-        if error.hint:
-            sys.stderr.write(f"hint: {error.hint}\n")
-        return EXIT_FAILED if isinstance(error, TrainingError | WorkerError) else EXIT_USAGE
+        status = EXIT_FAILED if isinstance(error, TrainingError | WorkerError) else EXIT_USAGE
+        hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
+        sys.stderr.write(f"error: {error.message}\n" + (f"hint: {hint}\n" if hint else ""))
+        return status
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED
@@ -84,6 +84,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"error: {error}\n")
         return EXIT_FAILED
+
+
+def _help(arguments: Sequence[str] | None) -> str:
+    """Where one can read how a command is used."""
+    command = next((word for word in (sys.argv[1:] if arguments is None else arguments) if word in COMMANDS), None)
+    return " ".join(filter(None, ("fencepost", command, "--help")))
 
 
 def _open_closed_streams() -> None:

@@ -77,7 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
     items = source.items() if arguments.text is None else items_of_text(arguments.text, reading)
     parser = load(arguments.model, device=arguments.device)
     if "tags" in parser.config.lexical:
-        raise UsageError(f"the model {arguments.model} reads tags, and text has none", hint="use a model without tags")
+        raise UsageError(
+            f"the model {arguments.model} reads tags, and text has none",
+            hint="give a model without tags; `fencepost evaluate` reads the tags of trees",
+        )
     if not arguments.files and arguments.text is None and sys.stdin.isatty():
         sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D the input\n")
     with Workers(parser, arguments.workers) as workers, _output(arguments.output) as file:
@@ -102,7 +105,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.batch_tokens is not None and arguments.batch_tokens < 1:
         raise UsageError(f"--batch-tokens takes a number from 1 up, got {arguments.batch_tokens}")
     if arguments.probabilities and arguments.format == "brackets":
-        raise UsageError("brackets have no place for probabilities", hint="--format json, pretty, svg or html")
+        sys.stderr.write("warning: brackets have no place for probabilities: --format json, pretty, svg or html has\n")
 
 
 def _reading(arguments: argparse.Namespace) -> Reading:

@@ -59,6 +59,7 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.experiments.tables import load_table, table_names
+    from fencepost.trees.files import require_folder
 
     if arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}: there must be one at least")
@@ -81,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         part=(arguments.only or "").replace("/", "-"),
         collect=arguments.collect,
     )
+    require_folder(options.out)
     shelf = Shelf(options)
     runners = [Runner(table, treebanks, options, shelf) for table in tables]  # all checked before the first one runs
     if arguments.jobs > 1 and not arguments.collect:

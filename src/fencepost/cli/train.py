@@ -6,8 +6,6 @@ import argparse
 import sys
 from typing import Any
 
-from fencepost.errors import MissingExtraError
-
 EXAMPLES = """examples:
   fencepost train small --train train.txt --dev dev.txt --out model
   fencepost train paper --train wsj/02-21/*.mrg --dev wsj/22 --out model --device cuda --set train.precision=bf16
@@ -39,14 +37,13 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.config_files import load_config
+    from fencepost.config import Config
+    from fencepost.training.api import train
+    from fencepost.trees.files import require_folder
     from fencepost.trees.treebank import Treebank
 
-    config = load_config(arguments.config, arguments.set)
-    try:
-        from fencepost.training.run import train
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", "training") from error
+    config = Config.load(arguments.config, arguments.set)
+    require_folder(arguments.out)
     train(
         config,
         Treebank.load(*arguments.train),

@@ -62,7 +62,7 @@ def add_command(commands: Any) -> None:
     split.add_argument("--seed", type=int, default=1, help="another seed, another split (default: 1)")
     split.add_argument("--by", choices=("tree", "file"), default="tree", help="keep files whole (default: tree)")
 
-    words = _add_action(actions, "words", run_words, "the sentences alone: one a line, blanks between tokens")
+    words = _add_action(actions, "words", run_words, "the words alone, without traces: a sentence a line")
     words.add_argument("--output", metavar="PATH", help="write to this file, gzipped if it ends in .gz")
     words.add_argument("--escaped", action="store_true", help="brackets as in treebanks: -LRB- for (")
 
@@ -124,13 +124,14 @@ def run_normalize(arguments: argparse.Namespace) -> int:
 
 
 def run_words(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.normalize import TRACE
     from fencepost.trees.tree import escape
 
     trees = _trees(arguments.paths, "reading", arguments.output)
     with _output(arguments.output) as file:
         for tree in trees:
-            words = map(escape, tree.words()) if arguments.escaped else tree.words()
-            file.write(" ".join(words) + "\n")
+            words = [leaf.word for leaf in tree.leaves() if leaf.tag != TRACE]
+            file.write(" ".join(map(escape, words) if arguments.escaped else words) + "\n")
     return 0
 
 

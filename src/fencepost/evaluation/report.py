@@ -52,14 +52,8 @@ def _totals(counts: Counts) -> str:
 
 
 def summary(score: Score) -> str:
-    """evalb's summary, and one block more if there are sentences that it leaves out."""
-    blocks = [
-        f"=== Summary ===\n\n-- All --\n{_block(score)}",
-        f"-- len<={score.cutoff} --\n{_block(score.short)}",
-    ]
-    if score.sentences > score.valid:
-        blocks.append(_left_out(score))
-    return "\n".join(blocks)
+    """evalb's summary."""
+    return f"=== Summary ===\n\n-- All --\n{_block(score)}\n-- len<={score.cutoff} --\n{_block(score.short)}"
 
 
 def _block(counts: Counts) -> str:
@@ -84,16 +78,6 @@ def _f_measure(counts: Counts) -> str:
     if not counts.matched:
         return "  -nan"
     return f"{2 * counts.precision * counts.recall / (counts.precision + counts.recall):6.2f}"
-
-
-def _left_out(score: Score) -> str:
-    return (
-        "-- Left out of the above: Error and Skip sentences --\n"
-        f"Number of left out        = {score.sentences - score.valid:6d}\n"
-        f"Errors because of tags    = {score.tag_errors:6d}\n"
-        f"Gold brackets left out    = {score.left_out:6d}\n"
-        f"FMeasure with errors      = {score.f1_with_errors:6.2f}\n"
-    )
 
 
 def sentence_to_json(comparison: Comparison) -> dict[str, Any]:

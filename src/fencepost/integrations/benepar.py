@@ -118,7 +118,8 @@ def _load(path: Path) -> Any:
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror or error}") from error
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
-        raise ModelError(f"{path}: not a file of weights that can be read safely: {error}") from error
+        hint = "give the file or folder that benepar's training wrote"
+        raise ModelError(f"{path}: not a file of weights that can be read safely", hint=hint) from error
 
 
 def _config(checkpoint: Checkpoint, language: str) -> Config:

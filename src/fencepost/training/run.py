@@ -1,4 +1,4 @@
-"""``fencepost.train``: a whole run, with its log, its checkpoints, its time budget and its interruptions."""
+"""A whole run of training, with its log, its checkpoints, its time budget and its interruptions."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
-from fencepost.errors import EncodingError, InputError
+from fencepost.errors import EncodingError, InputError, UsageError
 from fencepost.trees.brackets import SourceLine
 
 STANDARD_INPUT: Final = "-"
@@ -22,6 +22,14 @@ BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK: Final = b"\x1f\x8b"
 _PARTIAL: Final = ".partial"
+
+
+def require_folder(path: str | Path) -> None:
+    """Makes a folder for what is to come, so that it doesn't turn out at the end that it can't be written."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path} can't be a folder: {error.strerror}", hint="give another folder") from error
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:

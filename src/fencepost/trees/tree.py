@@ -6,7 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeAlias
 
 from fencepost.errors import EmptyNodeError, TreeError, UsageError
 
@@ -35,6 +35,15 @@ class _Immutable:
 
     def __deepcopy__(self, memo: object) -> Any:
         return self
+
+
+class Place(Protocol):
+    """Where something starts and ends in a text."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
 
 
 class Leaf(_Immutable):
@@ -127,6 +136,28 @@ class Tree(_Immutable):
 
     def tags(self) -> list[str]:
         return [leaf.tag for leaf in self.leaves()]
+
+    def spans(self) -> list[tuple[str, int, int]]:
+        """Label, first word and end of every phrase, outer before inner: ``words()[start:end]`` are its words."""
+        found: list[tuple[str, int, int]] = []
+        stack: list[Node | int] = [self]  # a number closes that phrase of those found
+        words = 0
+        while stack:
+            node = stack.pop()
+            if isinstance(node, int):
+                label, start, _ = found[node]
+                found[node] = label, start, words
+            elif isinstance(node, Tree):
+                stack.append(len(found))
+                stack.extend(reversed(node.children))
+                found.append((node.label, words, words))
+            else:
+                words += 1
+        return found
+
+    def characters(self, tokens: Sequence[Place]) -> list[tuple[str, int, int]]:
+        """``spans`` in characters; ``tokens`` say where each word stands, as those of a ``TextSentence`` do."""
+        return [(label, tokens[start].start, tokens[end - 1].end) for label, start, end in self.spans()]
 
     def pretty(self, width: int | None = None) -> str:
         """A drawing for a terminal; indented brackets where it would be wider than that, or than ``width``."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from fencepost.collector import no_garbage_collection
-from fencepost.errors import InputError, MismatchError
+from fencepost.errors import InputError, MismatchError, UsageError
 from fencepost.trees.brackets import read_trees
 from fencepost.trees.files import find_files, read_lines, write_atomically
 from fencepost.trees.tree import Tree, as_tree
@@ -27,6 +27,9 @@ class Sentence:
     spaces: tuple[bool, ...] | None = None  # whether a blank follows each word
 
     def __post_init__(self) -> None:
+        for name in ("words", "tags", "spaces"):
+            if isinstance(given := getattr(self, name), list):
+                object.__setattr__(self, name, tuple(given))
         if self.tags is not None and len(self.tags) != len(self.words):
             raise MismatchError(f"{len(self.words)} words but {len(self.tags)} tags")
         if self.spaces is not None and len(self.spaces) != len(self.words):
@@ -53,6 +56,9 @@ class Treebank(Sequence[Tree]):
     @classmethod
     def load(cls, *paths: str | Path) -> Treebank:
         """Reads files, folders and globs; .gz files too."""
+        for path in paths:
+            if not isinstance(path, str | Path):
+                raise UsageError(f"a path is a string or a Path, not {path!r}", hint="Treebank.load(*paths)")
         with no_garbage_collection():
             bank = cls(iter_trees(*paths))
         if not bank:
