@@ -9,6 +9,7 @@ import subprocess
 import sys
 import unicodedata
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -337,3 +338,39 @@ def test_somebody_who_types_is_told_what_is_waited_for(
     monkeypatch.setattr(sys, "stdin", given)
     assert main(["parse", "--model", model, *arguments]) == 0
     assert ("Ctrl-D" in capsys.readouterr().err) is told
+
+
+def test_tags_may_come_with_the_words(parse: Parse) -> None:
+    given = parse("--tagged", stdin=b"The_DT snake_case_NN sat_VBD ._.\n\nIt_PRP\n").splitlines()
+    trees = [Tree.from_string(line) if line else None for line in given]
+    assert [tree and tree.tags() for tree in trees] == [["DT", "NN", "VBD", "."], None, ["PRP"]]
+    assert trees[0] is not None
+    assert trees[0].words() == ["The", "snake_case", "sat", "."]
+    (found,) = objects(parse("--tagged", "--format", "json", "--text", "A_DT cat_NN"))
+    assert [(token["text"], token["start"], token["end"], token["tag"]) for token in found["tokens"]] == [
+        ("A", 0, 1, "DT"),
+        ("cat", 5, 8, "NN"),
+    ]
+
+
+@pytest.mark.parametrize("bad", ["cat", "_NN", "cat_"])
+def test_a_word_without_a_tag_is_reported_with_its_line(
+    bad: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "tagged.txt"
+    path.write_text(f"The_DT cat_NN\nThe_DT {bad}\n")
+    assert main(["parse", "--model", model, "--tagged", str(path)]) == 0
+    printed = capsys.readouterr()
+    assert len(printed.out.splitlines()) == 2
+    assert f"{path}:2: {bad} is not a word and its tag" in printed.err
+
+
+def test_a_model_that_reads_tags_parses_words_with_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trees = toy_trees(12)
+    config = tiny_config(max_epochs=1)
+    reads_tags = replace(config, lexical=("tags",), scorer=replace(config.scorer, predict_tags=False))
+    train(reads_tags, trees, trees, tmp_path / "model")
+    assert main(["parse", "--model", str(tmp_path / "model"), "--text", "The cat sat."]) == 2
+    assert "hint: --tagged" in capsys.readouterr().err
+    assert main(["parse", "--model", str(tmp_path / "model"), "--tagged", "--text", "The_DT cat_NN"]) == 0
+    assert Tree.from_string(capsys.readouterr().out).tags() == ["DT", "NN"]

@@ -28,8 +28,9 @@ examples:
   zcat corpus.gz | fencepost parse --model my-model --device cuda > trees.txt
 
 Plain text is split into sentences and tokens; an empty line always ends a sentence.
-With --lines and --tokenized each line gives one line: an empty one where there is nothing to parse. A line that can't
-be parsed is reported with its number, and the others are parsed all the same (exit status 0) unless --strict is given.
+With --lines, --tokenized and --tagged each line gives one line: an empty one where there is nothing to parse. A line
+that can't be parsed is reported with its number, and the others are parsed all the same (exit status 0) unless --strict
+is given.
 """
 FORMATS: Final = ("brackets", "json", "pretty", "svg", "html")
 
@@ -46,6 +47,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--text", help="the text itself, instead of files")
     reading = parser.add_mutually_exclusive_group()
     reading.add_argument("--tokenized", action="store_true", help="a sentence a line, blanks between its tokens")
+    reading.add_argument("--tagged", action="store_true", help="the same with tags: The_DT cat_NN sat_VBD ._.")
     reading.add_argument("--lines", action="store_true", help="a sentence a line, to be tokenized")
     reading.add_argument("--paragraphs", action="store_true", help="a paragraph a line: no sentence goes past its end")
     parser.add_argument("--model", default="en", help="a model folder, or the name of one that ships (default: en)")
@@ -76,10 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
     items = source.items() if arguments.text is None else items_of_text(arguments.text, reading)
     parser = load(arguments.model, device=arguments.device)
-    if "tags" in parser.config.lexical:
+    if "tags" in parser.config.lexical and not arguments.tagged:
         raise UsageError(
             f"the model {arguments.model} reads tags, and text has none",
-            hint="give a model without tags; `fencepost evaluate` reads the tags of trees",
+            hint="--tagged takes sentences with tags; or use a model without tags",
         )
     if not arguments.files and arguments.text is None and sys.stdin.isatty():
         sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D the input\n")
@@ -111,6 +113,8 @@ def _check(arguments: argparse.Namespace) -> None:
 def _reading(arguments: argparse.Namespace) -> Reading:
     if arguments.tokenized:
         return "tokenized"
+    if arguments.tagged:
+        return "tagged"
     return "line" if arguments.lines else "paragraph" if arguments.paragraphs else "text"
 
 

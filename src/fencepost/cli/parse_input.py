@@ -18,9 +18,10 @@ from fencepost.text.tokens import Token, tokenize
 from fencepost.trees.files import STANDARD_INPUT
 from fencepost.trees.tree import NOT_TEXT
 
-Reading: TypeAlias = Mode | Literal["tokenized"]
+Reading: TypeAlias = Mode | Literal["tokenized", "tagged"]
 MOST_WORDS: Final = 3000  # on a line: the time for a sentence grows with the cube of its length
 _WORD: Final = re.compile(r"\S+", re.ASCII)
+_BEFORE_TAG: Final = "_"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 GROWTH: Final = 4
 
@@ -78,8 +79,8 @@ def items_of_text(text: str, reading: Reading) -> Iterator[Item]:
 
 
 def read_items(lines: Iterable[TextLine], source: str, reading: Reading, problems: list[str]) -> Iterator[Item]:
-    if reading == "tokenized" or reading == "line":
-        yield from _line_items(lines, source, tokenized=reading == "tokenized")
+    if reading == "tokenized" or reading == "tagged" or reading == "line":
+        yield from _line_items(lines, source, reading)
         return
     for found in read_stream(_running_text(lines, source, problems), reading):
         yield Item(found)
@@ -92,22 +93,33 @@ def _running_text(lines: Iterable[TextLine], source: str, problems: list[str]) -
         yield line.text
 
 
-def _line_items(lines: Iterable[TextLine], source: str, tokenized: bool) -> Iterator[Item]:
+def _line_items(lines: Iterable[TextLine], source: str, reading: Reading) -> Iterator[Item]:
     """One item a line, so that input and output stay side by side."""
-    cut = _blank_separated if tokenized else tokenize
+    cut = tokenize if reading == "line" else _blank_separated
     offset = 0
     for line in lines:
         text = line.text.removesuffix("\n").removesuffix("\r")
         tokens = [] if line.problem else cut(text)
-        problem = line.problem
+        tags, problem = None, line.problem
+        if reading == "tagged":
+            tags = tuple(token.form.rpartition(_BEFORE_TAG)[2] for token in tokens)
+            bare = [token.text for token in tokens if not all(token.form.rpartition(_BEFORE_TAG))]
+            tokens = [_without_tag(token) for token in tokens]
+            problem = f"{bare[0]} is not a word and its tag: word{_BEFORE_TAG}TAG" if bare else problem
         if len(tokens) > MOST_WORDS:
             problem = f"{len(tokens):,} words; a sentence has at most {MOST_WORDS:,}"
-        yield Item(TextSentence(text, offset, tokens, tokenized), problem and f"{source}:{line.number}: {problem}")
+        found = TextSentence(text, offset, tokens, reading != "line", tags)
+        yield Item(found, problem and f"{source}:{line.number}: {problem}")
         offset += len(line.text)
 
 
 def _blank_separated(line: str) -> list[Token]:
     return [Token(word[0], *word.span(), NOT_TEXT.sub("\ufffd", word[0])) for word in _WORD.finditer(line)]
+
+
+def _without_tag(token: Token) -> Token:
+    word = token.text.rpartition(_BEFORE_TAG)[0]
+    return Token(word, token.start, token.start + len(word), token.form.rpartition(_BEFORE_TAG)[0])
 
 
 def batches(items: Iterable[Item], largest: int, is_waiting: Callable[[], bool]) -> Iterator[list[Item]]:

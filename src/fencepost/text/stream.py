@@ -21,12 +21,14 @@ class TextSentence(NamedTuple):
     offset: int  # characters before it in the whole text
     tokens: list[Token]
     tokenized: bool = False  # blanks stand between all tokens, and don't say where they stood before
+    tags: tuple[str, ...] | None = None  # that came with the tokens
 
     def sentence(self) -> Sentence:
         """What the parser reads."""
         following = [token.start for token in self.tokens[1:]] + [len(self.text) + 1]
         spaces = tuple(token.end < start for token, start in zip(self.tokens, following, strict=True))
-        return Sentence(tuple(token.form for token in self.tokens), spaces=None if self.tokenized else spaces)
+        words = tuple(token.form for token in self.tokens)
+        return Sentence(words, self.tags, spaces=None if self.tokenized else spaces)
 
 
 def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSentence]:
