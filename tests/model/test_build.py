@@ -11,6 +11,8 @@ from model_samples import LEXICALS, SENTENCES, SIZES, VARIANTS, small_config, sm
 from fencepost.config import Config, TagsConfig, WordsConfig
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.dropout import SharedDropout
+from fencepost.model.encoder import SelfAttentiveEncoder
+from fencepost.model.lexical import CharAttention
 from fencepost.model.parser_model import ModelOutput, ParserModel
 
 SPANS = sum(len(sentence) * (len(sentence) + 1) // 2 for sentence in SENTENCES)
@@ -110,3 +112,13 @@ def test_factoring_halves_the_parameters_of_the_layers() -> None:
         return sum(p.numel() for name, p in layers.named_parameters() if name.endswith("weight") and "norm" not in name)
 
     assert 2 * size("block") == size("dense")
+
+
+def test_attention_over_words_starts_near_zero_and_over_letters_does_not() -> None:
+    model = build_model(small_config(["words", "char_attention"]), SIZES)
+    letters = next(part for part in model.lexical.representations if isinstance(part, CharAttention))
+    assert isinstance(model.encoder, SelfAttentiveEncoder)
+    for encoder, near_zero in ((model.encoder, True), (letters.encoder, False)):
+        weights = [weight for name, weight in encoder.layers.named_parameters() if ".attention." in name]
+        assert weights
+        assert all((float(weight.std()) < 0.02) == near_zero for weight in weights)

@@ -15,6 +15,7 @@ from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttentio
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, NoEncoder, SelfAttentiveEncoder
 from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, Lexical, TagEmbedding, Vectors, WordEmbedding
+from fencepost.model.linear import xavier_
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added, concatenated
@@ -63,6 +64,9 @@ def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.
         case "char_attention":
             letters = config.char_attention
             encoder = _attention_encoder(_letter_encoder_config(config), factored=False)
+            for name, weight in encoder.layers.named_parameters():
+                if ".attention." in name:
+                    xavier_(weight)
             dropout = SharedDropout(letters.dropout, shared)
             return CharAttention(sizes.letters, letters.size, size, letters.input_dropout, encoder, dropout)
         case "vectors":

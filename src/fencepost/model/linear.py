@@ -62,3 +62,9 @@ def near_zero_(weight: Tensor) -> None:
     """
     with torch.no_grad():
         weight.normal_(std=0.01)
+
+
+def xavier_(weight: Tensor) -> None:
+    """Fills weights from N(0, 2 / (inputs + outputs)), from which the few layers over letters learn much faster."""
+    with torch.no_grad():
+        weight.normal_(std=math.sqrt(2 / (weight.shape[-2] + weight.shape[-1])))
