@@ -121,4 +121,4 @@ def test_attention_over_words_starts_near_zero_and_over_letters_does_not() -> No
     for encoder, near_zero in ((model.encoder, True), (letters.encoder, False)):
         weights = [weight for name, weight in encoder.layers.named_parameters() if ".attention." in name]
         assert weights
-        assert all((float(weight.std()) < 0.02) == near_zero for weight in weights)
+        assert all((weight.detach().std().item() < 0.02) == near_zero for weight in weights)
