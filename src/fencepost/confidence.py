@@ -17,7 +17,7 @@ from fencepost.errors import UsageError
 from fencepost.trees.spans import Chain, spans_below_root
 from fencepost.trees.tree import Tree
 
-LARGEST_CHART: Final = 1 << 30  # bytes of scores; sums over all trees take four times as much memory
+LARGEST_CHART: Final = 1 << 29  # bytes of scores; all that is computed of them takes seven times as much memory
 # "best": the tree with the greatest score; "risk": the tree with the fewest errors to expect.
 Decoding: TypeAlias = Literal["best", "risk"]
 
@@ -47,6 +47,7 @@ class Analysis:
     score: float
     constituents: tuple[Constituent, ...]
     trees: tuple[ScoredTree, ...] = ()  # the k best, best first
+    too_long: bool = False  # for more than the best tree, which is all there is
 
 
 def without_probabilities(tree: Tree, score: float, trees: tuple[ScoredTree, ...] = ()) -> Analysis:
@@ -78,7 +79,8 @@ class Analyst:
 
     def best_alone(self, tree: Tree, score: float) -> Analysis:
         """The analysis of a sentence that is too long for more."""
-        return without_probabilities(tree, score, (ScoredTree(tree, score),)[: self.k])
+        found = without_probabilities(tree, score, (ScoredTree(tree, score),)[: self.k])
+        return replace(found, too_long=True)
 
     def analyze(self, scores: SpanScores, row: int, build: Callable[[Decoded], Tree]) -> Analysis:
         """The analysis of one sentence of a batch; ``build`` puts its words under a tree."""

@@ -70,7 +70,7 @@ def strong_model(config: Config, vocabularies: Vocabularies) -> ParserModel:
     torch.manual_seed(1)
     model = build_model(config, vocab_sizes(vocabularies)).eval()
     for name, weight in model.named_parameters():
-        if "attention" in name and "norm" not in name:
+        if name.startswith("encoder.") and "attention" in name and "norm" not in name:
             weight.data.mul_(50)
         if name.startswith("span_scorer.output"):
             weight.data.mul_(10)

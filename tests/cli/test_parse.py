@@ -123,11 +123,12 @@ def test_a_sentence_too_long_for_probabilities_is_named(
     model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fencepost.confidence.LARGEST_CHART", 0)
-    arguments = ["--format", "json", "--probabilities", "--text", "The cat sat."]
-    assert main(["parse", "--model", model, *arguments]) == 0
-    printed = capsys.readouterr()
-    assert objects(printed.out)[0]["tree"].startswith("(TOP ")
-    assert "a sentence of 4 words is too long for probabilities" in printed.err
+    for asked in (["--probabilities"], ["--kbest", "3"], ["--decoding", "risk"]):
+        arguments = ["--format", "json", *asked, "--text", "The cat sat."]
+        assert main(["parse", "--model", model, *arguments]) == 0
+        printed = capsys.readouterr()
+        assert objects(printed.out)[0]["tree"].startswith("(TOP ")
+        assert "a sentence of 4 words is too long for probabilities" in printed.err
 
 
 def test_brackets_have_no_place_for_probabilities(model: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -363,6 +364,10 @@ def test_a_word_without_a_tag_is_reported_with_its_line(
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 2
     assert f"{path}:2: {bad} is not a word and its tag" in printed.err
+
+
+def test_brackets_have_the_tags_of_treebanks(parse: Parse) -> None:
+    assert Tree.from_string(parse("--tagged", "--text", "He_PRP (_( )_)")).tags() == ["PRP", "-LRB-", "-RRB-"]
 
 
 def test_a_model_that_reads_tags_parses_words_with_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

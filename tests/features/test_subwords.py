@@ -151,3 +151,11 @@ def test_most_sentences_are_read_by_stretches() -> None:
     assert tokenizer is not None
     assert tokenizer.cuts_at_blanks("Some words [ and brackets ]")
     assert not tokenizer.cuts_at_blanks("Some words [SEP] and a mark")
+
+
+def test_giant_words_and_stretches_are_not_remembered() -> None:
+    subwords = reader(english())
+    subwords.read(Sentence(("a", "cat")))
+    subwords.read(Sentence(("a", "x" * 51)))
+    subwords.read(Sentence(("a",) * 9, spaces=(False,) * 9))
+    assert subwords._remembered.cache_info().currsize == 2

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from fencepost.config import CharAttentionConfig, CharConcatConfig, CharLSTMConfig, Config, EncoderConfig, ScorerConfig
 from fencepost.features.batch import Batch
@@ -64,10 +65,10 @@ def small_config(lexical: Sequence[str] = ("words", "char_lstm"), **encoder: Any
 
 
 def small_model(config: Config | None = None, seed: int = 0) -> ParserModel:
-    """Its attention is as strong as after training: fresh weights barely attend."""
+    """Its attention over words is as strong as after training: fresh weights barely attend."""
     torch.manual_seed(seed)
     model = build_model(config or small_config(), SIZES).eval()
-    for module in model.modules():
+    for module in model.encoder.modules() if isinstance(model.encoder, nn.Module) else ():
         if isinstance(module, MultiHeadAttention):
             for weight in module.parameters():
                 weight.data.mul_(50)

@@ -57,5 +57,10 @@ def test_a_list_of_paths_is_not_taken_for_a_pattern() -> None:
         fencepost.Treebank.load(["one.txt", "two.txt"])  # type: ignore[arg-type]
 
 
+def test_names_of_files_are_no_trees(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"these are no trees: 'train\.txt'"):
+        fencepost.train("small", ["train.txt"], ["dev.txt"], tmp_path)  # type: ignore[list-item]
+
+
 def test_words_in_a_list_become_a_tuple() -> None:
     assert fencepost.Sentence(["a", "b"], ["X", "Y"]) == fencepost.Sentence(("a", "b"), ("X", "Y"))  # type: ignore[arg-type]

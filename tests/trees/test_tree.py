@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import trees, words
 
-from fencepost.errors import EmptyNodeError, TreeError
+from fencepost.errors import EmptyNodeError, MismatchError, TreeError
 from fencepost.text.stream import read_stream
 from fencepost.text.tokens import tokenize
 from fencepost.trees.tree import Leaf, Tree, escape, unescape
@@ -161,6 +161,8 @@ def test_characters_say_where_phrases_stand_in_a_text() -> None:
         tree = Tree("TOP", [Tree("S", [Leaf("X", token.form) for token in found.tokens])])
         assert tree.characters(found.tokens) == [("TOP", 0, len(found.text)), ("S", 0, len(found.text))]
         assert text[found.offset :].startswith(found.text)
+    with pytest.raises(MismatchError, match="1 words but 2 tokens"):
+        Tree.from_string("(TOP (X a))").characters(tokenize("a b"))
     noun_phrase = Tree.from_string("(TOP (NP (DT The) (NN cat)) (VBD sat))")
     _, (_, start, end) = noun_phrase.characters(tokenize("The  cat sat"))
     assert "The  cat sat"[start:end] == "The  cat"

@@ -69,8 +69,6 @@ def run(arguments: argparse.Namespace) -> int:
     write = print_json if arguments.json else print_text
     write(score, comparisons, kinds, per_sentence=False)
     warn(score, comparisons)
-    tags = "gold tags" if gives_tags else "predicted tags"
-    sys.stderr.write(
-        f"F1 {score.f1:.2f} over all sentences ({arguments.params or parser.config.eval.params}, {tags})\n"
-    )
+    how = f"{arguments.params or parser.config.eval.params}, {arguments.tags} tags"
+    sys.stderr.write(f"F1 {score.f1:.2f} over {score.valid:,} of {score.sentences:,} sentences ({how})\n")
     return 0

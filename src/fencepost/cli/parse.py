@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from fencepost.cli.progress import Progress
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from fencepost.cli.parse_input import Item, Reading, Source
     from fencepost.cli.parse_output import Writer
     from fencepost.cli.parse_warnings import Watcher
-    from fencepost.confidence import Analysis
+    from fencepost.confidence import Analysis, Constituent
     from fencepost.workers import Workers
 
 EXAMPLES: Final = """\
@@ -145,8 +146,9 @@ def _parse(
             for item in batch:
                 bad += _report(item.problem, bar, arguments.strict)
                 analysis = next(analyses) if item.parsable else None
-                if analysis is not None and arguments.probabilities and _lacks_probabilities(analysis):
-                    _warn([f"a sentence of {len(item.found.tokens):,} words is too long for probabilities"], bar)
+                if analysis is not None and analysis.too_long:
+                    length = f"{len(item.found.tokens):,} words"
+                    _warn([f"a sentence of {length} is too long for probabilities, and has its best tree alone"], bar)
                 writer.write(item, analysis)
             while source.text_problems:
                 bad += _report(source.text_problems.pop(0), bar, arguments.strict)
@@ -154,10 +156,6 @@ def _parse(
             bar.advance(len(batch) if total is None else source.bytes_read // 1000 - bar.count)
         _warn(watcher.finish(), bar)
     return bad
-
-
-def _lacks_probabilities(analysis: Analysis) -> bool:
-    return any(constituent.probability is None for constituent in analysis.constituents)
 
 
 def _warn(warnings: Iterable[str], bar: Progress) -> None:
@@ -186,4 +184,9 @@ def _analyses(workers: Workers, items: list[Item], arguments: argparse.Namespace
     analyses = workers.iter_analyze(sentences, arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size)
     if arguments.probabilities:
         return analyses
-    return (without_probabilities(found.tree, found.score, found.trees) for found in analyses)
+    return (replace(found, constituents=_without(found.constituents)) for found in analyses)
+
+
+def _without(constituents: Iterable[Constituent]) -> tuple[Constituent, ...]:
+    """Nobody asked for their probabilities."""
+    return tuple(replace(constituent, probability=None) for constituent in constituents)

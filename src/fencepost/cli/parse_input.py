@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
+from fencepost.errors import TreeError
 from fencepost.text.lines import TextLine, read_text_lines
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import Token, tokenize
 from fencepost.trees.files import STANDARD_INPUT
-from fencepost.trees.tree import NOT_TEXT
+from fencepost.trees.tree import NOT_TEXT, check_tags, escape
 
 Reading: TypeAlias = Mode | Literal["tokenized", "tagged"]
 MOST_WORDS: Final = 3000  # on a line: the time for a sentence grows with the cube of its length
@@ -102,10 +103,9 @@ def _line_items(lines: Iterable[TextLine], source: str, reading: Reading) -> Ite
         tokens = [] if line.problem else cut(text)
         tags, problem = None, line.problem
         if reading == "tagged":
-            tags = tuple(token.form.rpartition(_BEFORE_TAG)[2] for token in tokens)
-            bare = [token.text for token in tokens if not all(token.form.rpartition(_BEFORE_TAG))]
-            tokens = [_without_tag(token) for token in tokens]
-            problem = f"{bare[0]} is not a word and its tag: word{_BEFORE_TAG}TAG" if bare else problem
+            tags = tuple(escape(token.form.rpartition(_BEFORE_TAG)[2]) for token in tokens)
+            problem = problem or _tag_problem(tokens, tags)
+            tokens = tokens if problem else [_without_tag(token) for token in tokens]
         if len(tokens) > MOST_WORDS:
             problem = f"{len(tokens):,} words; a sentence has at most {MOST_WORDS:,}"
         found = TextSentence(text, offset, tokens, reading != "line", tags)
@@ -115,6 +115,17 @@ def _line_items(lines: Iterable[TextLine], source: str, reading: Reading) -> Ite
 
 def _blank_separated(line: str) -> list[Token]:
     return [Token(word[0], *word.span(), NOT_TEXT.sub("\ufffd", word[0])) for word in _WORD.finditer(line)]
+
+
+def _tag_problem(tokens: list[Token], tags: tuple[str, ...]) -> str | None:
+    bare = [token.text for token in tokens if not all(token.form.rpartition(_BEFORE_TAG))]
+    if bare:
+        return f"{bare[0]} is not a word and its tag: word{_BEFORE_TAG}TAG"
+    try:
+        check_tags(tags)
+    except TreeError as error:
+        return error.message
+    return None
 
 
 def _without_tag(token: Token) -> Token:

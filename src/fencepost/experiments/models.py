@@ -13,6 +13,7 @@ from fencepost.config_files import config_to_toml
 from fencepost.digest import digest
 from fencepost.training.run import LOG, train
 from fencepost.training.trainer import CHECKPOINT
+from fencepost.trees.files import write_atomically
 from fencepost.trees.treebank import Treebank
 
 DONE: Final = "done.json"
@@ -43,7 +44,8 @@ class Models:
         if not (path / DONE).is_file():
             train(config, train_trees, dev_trees, path, resume=True, device=self.device)
             last = json.loads((path / LOG).read_text("utf-8").splitlines()[-1])
-            (path / DONE).write_text(json.dumps({"seconds": last["seconds"], "epochs": last["epoch"]}) + "\n", "utf-8")
+            with write_atomically(path / DONE) as file:
+                file.write(json.dumps({"seconds": last["seconds"], "epochs": last["epoch"]}) + "\n")
             (path / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the model, and of no more use
             gc.collect()  # the trainer, whose tensors would crowd the device of the next one
         done = json.loads((path / DONE).read_text("utf-8"))

@@ -18,6 +18,7 @@ from fencepost.errors import FencepostError
 from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import Table
 from fencepost.training.interruptions import interruptions
+from fencepost.workers import usable_cores
 
 CHILD: Final = "from fencepost.experiments.side_by_side import child; child()"
 LOOK_AGAIN: Final = 0.1  # seconds, for a process that has ended
@@ -94,13 +95,13 @@ def run_jobs(jobs: Sequence[Job], count: int) -> None:
                 time.sleep(LOOK_AGAIN)
         finally:  # interrupted once more: so are they
             _tell(running)
-    if told:
+    if signals:
         raise KeyboardInterrupt
 
 
 def _start(job: Job, count: int) -> subprocess.Popen[bytes]:
     """What it says goes to a file: what several say at once would be a muddle."""
-    environment = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // count)), **os.environ}
+    environment = {"OMP_NUM_THREADS": str(max(1, usable_cores() // count)), **os.environ}
     log = _log(job)
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:

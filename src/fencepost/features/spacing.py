@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-WORDS_KEPT: Final = 50_000  # that are remembered
+WORDS_KEPT: Final = 50_000  # that are remembered ...
+LETTERS_KEPT: Final = 50  # ... if they are so short
 _TO_THE_LEFT: Final = re.compile(r"[.,;:?!%)\]}…]|\.\.+|''|’’|”|'|’|['’](?:s|d|m|ll|re|ve)|n['’]t", re.IGNORECASE)
 _TO_THE_RIGHT: Final = re.compile(r"[$#(\[{£€]|[A-Z]+\$|``|‘‘|“|`|‘")
 _QUOTE: Final = '"'
@@ -21,7 +22,7 @@ def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
         return tuple(spaces)
     inside = False  # between straight quotes
     for place, word in enumerate(words):
-        leans_left, leans_right = _leans(word)
+        leans_left, leans_right = (_leans if len(word) <= LETTERS_KEPT else _leans.__wrapped__)(word)
         if word == _QUOTE:
             leans_left, leans_right = inside, not inside
             inside = not inside

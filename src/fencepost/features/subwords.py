@@ -19,7 +19,8 @@ from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.features.wordpiece import Encoded, WordPiece
 from fencepost.trees.treebank import Sentence
 
-STRETCHES_KEPT: Final = 50_000  # between blanks, that are remembered
+STRETCHES_KEPT: Final = 50_000  # between blanks, that are remembered ...
+LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... where all words of a sentence, and all its stretches, are so short
 # These number positions from the number of the padding token on.
 _OFFSET_POSITIONS: Final = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text")
 
@@ -82,7 +83,9 @@ class Subwords:
         spaces = sentence.spaces or guess_spaces(sentence.words, self._language)
         if self._tokenizer.cuts_at_blanks(" ".join(words)):
             ends = [end for end, space in enumerate((*spaces[:-1], True), 1) if space]
-            whole = _joined([self._remembered(words[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)])
+            stretches = [words[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
+            short = max(map(len, words)) <= LETTERS_KEPT and max(map(len, stretches)) <= WORDS_KEPT
+            whole = _joined(list(map(self._remembered if short else self._read_stretch, stretches)))
         else:
             whole = self._read_text(words, spaces)
         return self._in_windows(whole)

@@ -79,7 +79,7 @@ class WordPiece:
         return encoded
 
     def cuts_at_blanks(self, text: str) -> bool:
-        """Always, but for added tokens, which may have blanks inside and take others along."""
+        """Always, but for added tokens, which may take the blanks around them along."""
         return next(self._added.find(text), None) is None
 
     def _read(self, text: str, start: int, end: int, encoded: Encoded) -> None:

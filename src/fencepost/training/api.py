@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.config import Config
-from fencepost.errors import MissingExtraError
+from fencepost.errors import MissingExtraError, UsageError
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 
@@ -46,4 +46,8 @@ def train(
 
 
 def _trees(given: Sequence[Tree] | str | Path) -> Sequence[Tree]:
-    return Treebank.load(given) if isinstance(given, str | Path) else given
+    if isinstance(given, str | Path):
+        return Treebank.load(given)
+    if given and not isinstance(given[0], Tree):
+        raise UsageError(f"these are no trees: {given[0]!r}", hint="Treebank.load reads files")
+    return given

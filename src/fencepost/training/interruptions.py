@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
+from typing import Any, Final
+
+TOGETHER: Final = 1.0  # seconds
 
 
 @contextmanager
 def interruptions(message: str = "stopping after this step") -> Iterator[list[int]]:
-    """Collects Ctrl-C and termination, to be looked at when it suits; a second one strikes at once."""
+    """Collects Ctrl-C and termination, to be looked at when it suits; a second one strikes at once.
+
+    Not one that comes with the first: some send it to all processes, and our parent sends it on.
+    """
     received: list[int] = []
+    first = 0.0
 
     def note(number: int, frame: FrameType | None) -> None:
-        if received:
+        nonlocal first
+        if received and time.monotonic() - first > TOGETHER:
             raise KeyboardInterrupt
+        if received:
+            return
+        first = time.monotonic()
         received.append(number)
         sys.stderr.write(f"{message}; once more to stop at once\n")
 

@@ -17,7 +17,8 @@ from fencepost.model.parser_model import ParserModel
 # Those with a row for every word, tag or letter that is read, and for every label or tag that is predicted. Those that
 # are new come after those that the model knew.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
-SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors")
+SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors", "pretrained")
+NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate", "window", "overlap", "mask")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
 
 
@@ -41,9 +42,9 @@ def _form(config: Config) -> dict[str, object]:
         f"{part}.{name}": value
         for part, section in parts.items()
         for name, value in asdict(section).items()  # type: ignore[call-overload]
-        if "dropout" not in name and name != "force_root"
+        if "dropout" not in name and name not in NOT_IN_WEIGHTS
     }
-    return {"lexical": config.lexical, "pretrained.layers": config.pretrained.layers, **settings}
+    return {"lexical": config.lexical, **settings}
 
 
 @torch.no_grad()
@@ -60,6 +61,7 @@ def start_from(folder: ModelFolder, model: ParserModel) -> None:
         rows = trained[name]
         predicted = PREDICTED.fullmatch(name)
         part = weight[: len(rows)] if predicted or READ.fullmatch(name) else weight
+        assert part.shape == rows.shape, name
         part.copy_(rows)
         if predicted and len(weight) > len(rows):
             weight[len(rows) :] = rows.mean(0)

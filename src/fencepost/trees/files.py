@@ -25,7 +25,7 @@ _PARTIAL: Final = ".partial"
 
 
 def require_folder(path: str | Path) -> None:
-    """Makes a folder for what is to come, so that it doesn't turn out at the end that it can't be written."""
+    """Makes a folder for what is to come: better to hear at once that there can't be one."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeAlias
 
-from fencepost.errors import EmptyNodeError, TreeError, UsageError
+from fencepost.errors import EmptyNodeError, MismatchError, TreeError, UsageError
 
 if TYPE_CHECKING:
     import nltk
@@ -157,7 +157,10 @@ class Tree(_Immutable):
 
     def characters(self, tokens: Sequence[Place]) -> list[tuple[str, int, int]]:
         """``spans`` in characters; ``tokens`` say where each word stands, as those of a ``TextSentence`` do."""
-        return [(label, tokens[start].start, tokens[end - 1].end) for label, start, end in self.spans()]
+        spans = self.spans()
+        if len(tokens) != spans[0][2]:
+            raise MismatchError(f"{spans[0][2]} words but {len(tokens)} tokens")
+        return [(label, tokens[start].start, tokens[end - 1].end) for label, start, end in spans]
 
     def pretty(self, width: int | None = None) -> str:
         """A drawing for a terminal; indented brackets where it would be wider than that, or than ``width``."""
