@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from tests.grammar import toy_trees
 
+from fencepost.experiments.runner import Options
+from fencepost.experiments.side_by_side import Job
 from fencepost.trees.treebank import Treebank
 
 ENDLESS = ("train.max_epochs=100000", "train.patience_epochs=100000", "train.batch_size=4")
@@ -77,3 +79,10 @@ def test_what_a_command_started_ends_when_it_is_killed(treebank: Path, tmp_path:
     wait_until(lambda: has_ended(out))
     logs = [path.read_text("utf-8") for path in out.glob("logs/*")]
     assert all("stopping after this step" in log for log in logs)
+
+
+def test_a_job_is_the_same_on_the_other_side() -> None:
+    options = Options(Path("out"), seeds=(1, 2), settings=("train.seed=3",), tags="jackknife", part="he")
+    job = Job("a job", options, [("he", Path("trees"))], None, [("table4", "words", "he", 2)])
+    assert Job.from_json(job.to_json()) == job
+    assert "\n" not in job.to_json()

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Final
 
 from fencepost.errors import FencepostError
 from fencepost.experiments.runner import Options, Runner, Shelf
-from fencepost.experiments.tables import Table
+from fencepost.experiments.tables import load_table
 from fencepost.training.interruptions import interruptions
 from fencepost.workers import usable_cores
 
@@ -26,36 +26,39 @@ INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True)
-class TagJob:
-    """Tags for one part of a treebank."""
-
-    name: str
-    options: Options
-    treebank: tuple[str, Path]
-    part: int
-
-    def run(self) -> None:
-        shelf = Shelf(self.options)
-        shelf.tag_part(shelf.gold(*self.treebank), self.part)
-
-
-@dataclass(frozen=True)
-class ModelJob:
-    """A model, and the rows, of any table, that it serves."""
+class Job:
+    """What one process does: tags for a part of a treebank, or a model and the rows that it serves."""
 
     name: str
     options: Options
     treebanks: list[tuple[str, Path]]
-    size: int  # of what it is trained on
-    rows: list[tuple[Table, str, str, int]] = field(default_factory=list)  # table, row, treebank, seed
+    part: int | None = None  # of the treebank, to be tagged
+    rows: list[tuple[str, str, str, int]] = field(default_factory=list)  # table, row, treebank, seed
 
     def run(self) -> None:
         shelf = Shelf(self.options)
-        for table, row, treebank, seed in self.rows:
+        if self.part is not None:
+            shelf.tag_part(shelf.gold(*self.treebanks[0]), self.part)
+        for name, row, treebank, seed in self.rows:
+            table = load_table(name)
             Runner(table, self.treebanks, self.options, shelf).do(table.row(row), treebank, seed)
 
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), default=str)
 
-Job = TagJob | ModelJob
+    @classmethod
+    def from_json(cls, text: str) -> Job:
+        given = json.loads(text)
+        options = given["options"]
+        lists = {name: tuple(options[name]) for name in ("seeds", "settings")}
+        treebanks = [(name, Path(folder)) for name, folder in given["treebanks"]]
+        return cls(
+            given["name"],
+            Options(**{**options, **lists, "out": Path(options["out"])}),
+            treebanks,
+            given["part"],
+            [tuple(row) for row in given["rows"]],
+        )
 
 
 def run_ahead(runners: Sequence[Runner], count: int) -> None:
@@ -67,15 +70,15 @@ def run_ahead(runners: Sequence[Runner], count: int) -> None:
     if options.tags == "jackknife":
         places = sorted({treebank for runner in runners if runner.reads_tags() for treebank in runner.treebanks})
         parts = range(shelf.folds + 1)
-        run_jobs([TagJob(f"tags {at[0]} {part + 1}", options, at, part) for at in places for part in parts], count)
-    models: dict[str, ModelJob] = {}
+        run_jobs([Job(f"tags {at[0]} {part + 1}", options, [at], part) for at in places for part in parts], count)
+    models: dict[str, Job] = {}
+    sizes: dict[str, int] = {}
     for runner in runners:
         for key, row, treebank, seed in runner.models_needed():
-            size = len(shelf.gold(treebank, dict(runner.treebanks)[treebank]).train)
-            job = models.setdefault(key, ModelJob(f"{row.name}, {treebank}, {seed}", options, runner.treebanks, size))
-            job.rows.append((runner.table, row.name, treebank, seed))
-    longest_first = sorted(models.values(), key=lambda job: -job.size)
-    run_jobs(longest_first, count)
+            job = models.setdefault(key, Job(f"{row.name}, {treebank}, {seed}", options, runner.treebanks))
+            job.rows.append((runner.table.name, row.name, treebank, seed))
+            sizes[key] = len(shelf.gold(treebank, dict(runner.treebanks)[treebank]).train)
+    run_jobs([models[key] for key in sorted(models, key=lambda key: -sizes[key])], count)  # the longest first
 
 
 def run_jobs(jobs: Sequence[Job], count: int) -> None:
@@ -113,14 +116,14 @@ def _start(job: Job, count: int) -> subprocess.Popen[bytes]:
             start_new_session=True,  # signals to all of us would come twice, and the second one strikes at once
         )
     assert process.stdin is not None
-    pickle.dump(job, process.stdin)
+    process.stdin.write(job.to_json().encode() + b"\n")
     process.stdin.flush()  # and stays open as long as we live
     return process
 
 
 def child() -> None:
     """Such a process. Where its parent dies, it stops as if it had been told to."""
-    job: Job = pickle.load(sys.stdin.buffer)
+    job = Job.from_json(sys.stdin.buffer.readline().decode())
     Thread(target=_mind_parent, daemon=True).start()
     try:
         job.run()
