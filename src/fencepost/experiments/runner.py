@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
@@ -112,6 +111,7 @@ class Runner:
         self.treebanks = list(treebanks) if table.languages else list(treebanks[:1])
         self.models = Models(options.out / "models", options.device)
         self.shelf = shelf or Shelf(options)
+        self.results = self._read_results()
         for name, _ in self.treebanks:  # a mistake in the settings shows now, not after hours
             for row in table.rows:
                 if not row.best_of and not self._missing(row):
@@ -119,7 +119,7 @@ class Runner:
 
     def run(self) -> list[Outcome]:
         """Every row on every treebank; the table is written anew after each."""
-        self.__dict__.pop("results", None)  # to be read as the tables run before have left them
+        self.results = self._read_results()  # as the tables run before have left them
         outcomes: list[Outcome] = []
         notes = []
         for name, folder in self.treebanks:
@@ -132,10 +132,6 @@ class Runner:
                 outcomes.append(replace(self._outcome(row, gold), sizes=sizes))
                 write_table(self.table, outcomes, self.path, [*notes, *self._notes()])
         return outcomes
-
-    @cached_property
-    def results(self) -> Results:
-        return Results(self.options.out / "results.jsonl")
 
     def models_needed(self) -> Iterator[tuple[str, Row, str, int]]:
         """Every row that has a model of its own and is not done: that model's key, the row, the treebank, the seed."""
@@ -191,6 +187,9 @@ class Runner:
             *given,
             f"train.seed={seed}",
         ]
+
+    def _read_results(self) -> Results:
+        return Results(self.options.out / "results.jsonl")
 
     def _missing(self, row: Row) -> bool:
         return bool(row.needs) and not any(each.startswith(f"{row.needs}=") for each in self.options.settings)

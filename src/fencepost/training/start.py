@@ -17,9 +17,10 @@ from fencepost.model.parser_model import ParserModel
 # Those with a row for every word, tag or letter that is read, and for every label or tag that is predicted. Those that
 # are new come after those that the model knew.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
+PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
+# Representations with settings that their weights depend on, and settings that no weights depend on.
 SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors", "pretrained")
 NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate", "window", "overlap", "mask")
-PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
 
 
 def require_same_form(folder: ModelFolder, config: Config) -> None:
