@@ -67,7 +67,7 @@ def single_head(module: MultiHeadAttention, head: int, X: Tensor, P: Tensor, win
 def test_attention_equals_the_papers_formula_for_each_head_and_sentence(kind: str, window: int | None) -> None:
     module, (x, p) = attention(kind), inputs()
     mask = AttentionPlan(window=window).mask(LAYOUT.lengths, LAYOUT.width)
-    result = module(x, p, LAYOUT, mask, Terms())
+    result = join_blocks(module(x, p, LAYOUT, mask, Terms()))
     for start, length in zip(STARTS, LAYOUT.lengths.tolist(), strict=True):
         X, P = x[start : start + length], p[start : start + length]
         distance = math.inf if window is None else window
@@ -91,7 +91,7 @@ def test_probabilities_are_the_ones_that_attention_uses() -> None:
     terms = Terms(content=False)
     value = module._read(x, p, terms)[2]
     average = module.probabilities(x, p, LAYOUT, mask, terms) @ LAYOUT.pad(value).transpose(1, 2)
-    expected = join_blocks(module.output(module._to_blocks(LAYOUT.unpad(average.transpose(1, 2)))))
+    expected = module.output(module._to_blocks(LAYOUT.unpad(average.transpose(1, 2))))
     torch.testing.assert_close(module(x, p, LAYOUT, mask, terms), expected)
 
 

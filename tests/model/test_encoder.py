@@ -12,8 +12,9 @@ from fencepost.errors import ConfigError
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
 from fencepost.model.layout import Layout
-from fencepost.model.linear import BlockDiagonal
+from fencepost.model.linear import BlockDiagonal, join_blocks
 from fencepost.model.plan import AttentionPlan, Terms
+from fencepost.model.residual import Rows
 
 LAYOUT = layout_of(3, 5, 1)
 NO_DROPOUT = SharedDropout(0.0, shared=True)
@@ -119,15 +120,16 @@ def test_feed_forward_follows_the_formula() -> None:
     torch.manual_seed(0)
     module, x = FeedForward(4, 6, 1, NO_DROPOUT), torch.randn(9, 4)
     assert module.inner.bias is not None
-    assert module.outer.bias is not None
     hidden = torch.relu(x @ module.inner.weight[0] + module.inner.bias[0])
-    torch.testing.assert_close(module(x, LAYOUT), hidden @ module.outer.weight[0] + module.outer.bias[0])
+    # b_2 is added with x.
+    torch.testing.assert_close(module(x, LAYOUT), (hidden @ module.outer.weight[0])[None])
 
 
 def test_feed_forward_of_two_blocks_keeps_the_halves_apart() -> None:
     module, x = FeedForward(8, 12, 2, NO_DROPOUT), torch.randn(9, 8)
     other = torch.cat([x[:, :4], torch.randn(9, 4)], dim=1)
-    assert torch.equal(module(x, LAYOUT)[:, :4], module(other, LAYOUT)[:, :4])
+    assert torch.equal(module(x, LAYOUT)[0], module(other, LAYOUT)[0])
+    assert not torch.equal(module(x, LAYOUT)[1], module(other, LAYOUT)[1])
 
 
 def test_a_layer_adds_and_norms_around_each_sublayer() -> None:
@@ -135,9 +137,18 @@ def test_a_layer_adds_and_norms_around_each_sublayer() -> None:
     assert isinstance(layer, EncoderLayer)
     x, p = torch.randn(9, 16), torch.randn(9, 8)
     mask, terms = AttentionPlan().mask(LAYOUT.lengths, LAYOUT.width), Terms()
-    middle = layer.attention_norm(x + layer.attention(x, p, LAYOUT, mask, terms))
-    expected = layer.feed_forward_norm(middle + layer.feed_forward(middle, LAYOUT))
-    torch.testing.assert_close(layer(x, p, LAYOUT, mask, terms), expected)
+    for norm in (layer.attention_norm, layer.feed_forward_norm):
+        torch.nn.init.normal_(norm.weight)
+        torch.nn.init.normal_(norm.bias)
+    bias = layer.feed_forward.outer.bias
+    assert bias is not None
+    middle = normed(layer.attention_norm, x + join_blocks(layer.attention(x, p, LAYOUT, mask, terms)))
+    expected = normed(layer.feed_forward_norm, middle + join_blocks(layer.feed_forward(middle, LAYOUT) + bias))
+    torch.testing.assert_close(layer(Rows(x, x), p, LAYOUT, mask, terms).x, expected)
+
+
+def normed(norm: torch.nn.LayerNorm, x: Tensor) -> Tensor:
+    return torch.nn.functional.layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps)
 
 
 # The whole encoder

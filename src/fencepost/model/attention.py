@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fencepost.model.layout import Layout, Sequences
-from fencepost.model.linear import BlockDiagonal, Dense, join_blocks, near_zero_, split_blocks
+from fencepost.model.linear import BlockDiagonal, Dense, near_zero_, split_blocks
 from fencepost.model.packed_attention import attend_packed, serves
 from fencepost.model.plan import Terms
 
@@ -74,7 +74,7 @@ class MultiHeadAttention(nn.Module):
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
     to q · k, broadcast to [B, heads, width, width]; None where each token attends to its whole sentence, or as far as
-    ``window`` -> [R, d_model]. No biases. Dropout falls on the attention probabilities.
+    ``window`` -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
     """
 
     def __init__(self, reader: Reader, d_model: int, heads: int, d_v: int, blocks: int, dropout: float) -> None:
@@ -93,7 +93,8 @@ class MultiHeadAttention(nn.Module):
         self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
     ) -> Tensor:
         average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0, window)
-        return join_blocks(self.output(self._to_blocks(average)))
+        blocks: Tensor = self.output(self._to_blocks(average))
+        return blocks
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
         """p(i -> j) = Softmax(Q K^T / sqrt(d_k)), without dropout: [B, heads, width, width], for analysis."""

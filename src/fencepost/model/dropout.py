@@ -26,13 +26,19 @@ class SharedDropout(nn.Module):
         self.shared = shared
 
     def forward(self, x: Tensor, layout: Sequences) -> Tensor:
-        if not self.training or self.p == 0.0:
+        if not self.drops:
             return x
         if not self.shared:
             return F.dropout(x, self.p)
-        ones = _one(x.dtype, x.device).expand(*x.shape[:-2], layout.count, x.shape[-1])
-        mask = F.dropout(ones, self.p)
-        return x * mask.index_select(-2, layout.sequence)
+        return x * self.mask(x.shape, layout, x.dtype, x.device).index_select(-2, layout.sequence)
+
+    @property
+    def drops(self) -> bool:
+        return self.training and self.p > 0.0
+
+    def mask(self, shape: torch.Size, layout: Sequences, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """m / (1 - p) of each of B sequences, for rows of this shape: [..., R, d] -> [..., B, d]."""
+        return F.dropout(_one(dtype, device).expand(*shape[:-2], layout.count, shape[-1]), self.p)
 
 
 @lru_cache

@@ -10,8 +10,9 @@ from torch import Tensor, nn
 
 from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.dropout import SharedDropout
-from fencepost.model.linear import BlockDiagonal, join_blocks, split_blocks
+from fencepost.model.linear import BlockDiagonal, split_blocks
 from fencepost.model.plan import AttentionPlan, Terms
+from fencepost.model.residual import ResidualNorm, Rows, relu_and_drop
 
 if TYPE_CHECKING:
     from fencepost.model.layout import Layout, Sequences
@@ -34,7 +35,7 @@ class NoEncoder(nn.Module):
 class FeedForward(nn.Module):
     """§2.2.2. FeedForward(x) = W_2 relu(W_1 x + b_1) + b_2; in §3 two such maps side by side, one for each half.
 
-    [R, d_model] -> [R, d_model], through d_ff numbers.
+    [R, d_model] -> [blocks, R, d_model / blocks], through d_ff numbers. b_2 is left to whoever adds the result to x.
     """
 
     def __init__(self, d_model: int, d_ff: int, blocks: int, dropout: SharedDropout) -> None:
@@ -44,14 +45,15 @@ class FeedForward(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Tensor, layout: Sequences) -> Tensor:
-        hidden = self.inner(split_blocks(x, self.inner.blocks)).relu()
-        return join_blocks(self.outer(self.dropout(hidden, layout)))
+        product, bias = self.inner.product(split_blocks(x, self.inner.blocks)), self.inner.bias
+        assert bias is not None
+        return self.outer.product(relu_and_drop(product, bias, self.dropout, layout))
 
 
 class EncoderLayer(nn.Module):
     """§2.2. Two sublayers, attention and feed-forward, each LayerNorm(x + Dropout(SubLayer(x))).
 
-    [R, d_model] -> [R, d_model]. Sums and norms are in fp32 whatever the precision of the matrices.
+    [R, d_model] -> [R, d_model].
     """
 
     def __init__(
@@ -59,16 +61,18 @@ class EncoderLayer(nn.Module):
     ) -> None:
         super().__init__()
         self.attention = attention
-        self.attention_norm = nn.LayerNorm(d_model)
+        self.attention_norm = ResidualNorm(d_model)
         self.feed_forward = feed_forward
-        self.feed_forward_norm = nn.LayerNorm(d_model)
+        self.feed_forward_norm = ResidualNorm(d_model)
         self.dropout = dropout
 
     def forward(
-        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
-    ) -> Tensor:
-        x = self.attention_norm(x + self.dropout(self.attention(x, p, layout, mask, terms, window), layout))
-        z: Tensor = self.feed_forward_norm(x + self.dropout(self.feed_forward(x, layout), layout))
+        self, rows: Rows, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
+    ) -> Rows:
+        attended = self.attention(rows.low, p, layout, mask, terms, window)
+        rows = self.attention_norm(rows.x, attended, None, self.dropout, layout)
+        mapped = self.feed_forward(rows.low, layout)
+        z: Rows = self.feed_forward_norm(rows.x, mapped, self.feed_forward.outer.bias, self.dropout, layout)
         return z
 
 
@@ -80,9 +84,10 @@ class Layers(nn.ModuleList):
         return all(isinstance(layer, EncoderLayer) and layer.attention.needs_no_mask() for layer in self)
 
     def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, plan: AttentionPlan) -> Tensor:
+        rows = Rows(x, x)
         for number, layer in enumerate(self, 1):
-            x = layer(x, p, layout, mask, plan.terms(number), plan.window)
-        return x
+            rows = layer(rows, p, layout, mask, plan.terms(number), plan.window)
+        return rows.x
 
 
 class SelfAttentiveEncoder(nn.Module):
@@ -134,11 +139,11 @@ class SelfAttentiveEncoder(nn.Module):
         """p(i -> j) in each layer, for analysis: [B, heads, width, width] each."""
         x, p = self._start(content, layout, plan)
         mask = plan.mask(layout.lengths, layout.width)
-        probabilities = []
+        probabilities, rows = [], Rows(x, x)
         for number, layer in enumerate(self.layers, 1):
             assert isinstance(layer, EncoderLayer)
-            probabilities.append(layer.attention.probabilities(x, p, layout, mask, plan.terms(number)))
-            x = layer(x, p, layout, mask, plan.terms(number))
+            probabilities.append(layer.attention.probabilities(rows.x, p, layout, mask, plan.terms(number)))
+            rows = layer(rows, p, layout, mask, plan.terms(number))
         return probabilities
 
     def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor]:

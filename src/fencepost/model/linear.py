@@ -24,8 +24,11 @@ class BlockDiagonal(nn.Module):
         self.bias = nn.Parameter(torch.empty(blocks, 1, outputs // blocks).uniform_(-bound, bound)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        x = x.to(self.weight.dtype)
-        return torch.bmm(x, self.weight) if self.bias is None else torch.baddbmm(self.bias, x, self.weight)
+        return self.product(x) if self.bias is None else self.product(x) + self.bias
+
+    def product(self, x: Tensor) -> Tensor:
+        """W x, without the bias."""
+        return torch.bmm(x.to(self.weight.dtype), self.weight)
 
 
 class Dense(BlockDiagonal):

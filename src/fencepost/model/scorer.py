@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fencepost.model.span_hidden import span_hidden
+
 if TYPE_CHECKING:
     from fencepost.model.parser_model import TorchBatch
 
@@ -44,8 +46,7 @@ class SpanScorer(nn.Module):
     def score(self, fenceposts: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """s(i, j, ·) for any spans of the projected fenceposts; a long chart can be scored a piece at a time."""
         with torch.autocast(fenceposts.device.type, enabled=False):
-            difference = fenceposts.index_select(0, ends) - fenceposts.index_select(0, starts)
-            hidden = self.norm(difference + self.hidden.bias).relu()
+            hidden = span_hidden(fenceposts, starts, ends, self.hidden.bias, self.norm)
             # A row of zeros before M_2 and c_2 scores the empty label 0, without a second copy of all the scores.
             return F.linear(hidden, F.pad(self.output.weight, (0, 0, 1, 0)), F.pad(self.output.bias, (1, 0)))
 

@@ -1,0 +1,134 @@
+"""What stands between the matrix products of a layer: sums, norms, biases, ReLU and dropout.
+
+As torch has them they are some twenty kernels a layer, each of which reads and writes all rows; on CUDA with Triton
+they are three.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from fencepost.model.linear import join_blocks
+
+if TYPE_CHECKING:
+    from fencepost.model.dropout import SharedDropout
+    from fencepost.model.layout import Sequences
+
+
+class Rows(NamedTuple):
+    """What goes from one sublayer to the next."""
+
+    x: Tensor  # [R, d_model] in fp32
+    low: Tensor  # the same, perhaps already in the precision of the matrices
+
+
+class ResidualNorm(nn.LayerNorm):
+    """§2.2. LayerNorm(x + Dropout(change + b)) after a sublayer, its bias b included where it has one.
+
+    x: [R, d_model], change: [blocks, R, d_model / blocks] -> [R, d_model]. Sums and norms are in fp32 whatever the
+    precision of the matrices.
+    """
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, change: Tensor, bias: Tensor | None, dropout: SharedDropout, layout: Sequences
+    ) -> Rows:
+        if _has_kernels(x, dropout):
+            mask = _mask(dropout, x.shape, x.device, layout)
+            return Rows(*add_and_norm(x, change, bias, mask, layout.sequence, self))
+        added = join_blocks(change if bias is None else change + bias)
+        z = super().forward(x + dropout(added, layout))
+        return Rows(z, z)
+
+
+def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Sequences) -> Tensor:
+    """Dropout(relu(h + b)): [blocks, R, size] -> the same."""
+    if not _has_kernels(h, dropout):
+        dropped: Tensor = dropout((h + bias).relu(), layout)
+        return dropped
+    mask = _mask(dropout, h.shape, h.device, layout)
+    return relu_and_drop_in_one_launch(h, bias, mask, layout.sequence, 1 / (1 - dropout.p))
+
+
+def add_and_norm(
+    x: Tensor, change: Tensor, bias: Tensor | None, mask: Tensor | None, sequence: Tensor, norm: nn.LayerNorm
+) -> tuple[Tensor, Tensor]:
+    """``ResidualNorm`` by Triton's kernel, wherever the rows are, with a dropout mask [B, d_model]."""
+    z, low = _AddAndNorm.apply(x, change, bias, mask, sequence, norm.weight, norm.bias, norm.eps)  # type: ignore[no-untyped-call]
+    return z, z if low is None else low
+
+
+def relu_and_drop_in_one_launch(h: Tensor, bias: Tensor, mask: Tensor | None, sequence: Tensor, scale: float) -> Tensor:
+    """``relu_and_drop`` by Triton's kernel, with a mask [blocks, B, size] of 0 and ``scale``."""
+    dropped: Tensor = _ReluAndDrop.apply(h, bias, mask, sequence, 1.0 if mask is None else scale)  # type: ignore[no-untyped-call]
+    return dropped
+
+
+class _AddAndNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        change: Tensor,
+        bias: Tensor | None,
+        mask: Tensor | None,
+        sequence: Tensor,
+        gamma: Tensor,
+        beta: Tensor,
+        eps: float,
+    ) -> tuple[Tensor, Tensor | None]:
+        from fencepost.model import layer_kernels
+
+        x, change = x.contiguous(), change.contiguous()
+        ctx.save_for_backward(x, change, bias, mask, sequence, gamma)
+        ctx.eps = eps
+        ctx.set_materialize_grads(False)  # nobody reads the copy of the last layer
+        return layer_kernels.add_and_norm(x, change, bias, mask, sequence, (gamma, beta), eps)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_z: Tensor | None, d_low: Tensor | None) -> tuple[Tensor | None, ...]:
+        from fencepost.model import layer_kernels
+
+        x, change, bias, mask, sequence, gamma = ctx.saved_tensors
+        d_z = torch.zeros_like(x) if d_z is None else d_z.contiguous()
+        d_low = None if d_low is None else d_low.contiguous()
+        d_x, d_change, d_bias, d_gamma, d_beta = layer_kernels.add_and_norm_backward(
+            d_z, d_low, x, change, bias, mask, sequence, gamma, ctx.eps
+        )
+        d_bias_or_none = None if bias is None else d_bias.view_as(bias).to(bias.dtype)
+        return d_x, d_change, d_bias_or_none, None, None, d_gamma, d_beta, None
+
+
+class _ReluAndDrop(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, bias: Tensor, mask: Tensor | None, sequence: Tensor, scale: float) -> Tensor:
+        from fencepost.model import layer_kernels
+
+        dropped = layer_kernels.relu_and_drop(h.contiguous(), bias, mask, sequence)
+        ctx.save_for_backward(dropped, bias)
+        ctx.scale = scale
+        return dropped
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_dropped: Tensor) -> tuple[Tensor | None, ...]:
+        from fencepost.model import layer_kernels
+
+        dropped, bias = ctx.saved_tensors
+        d_h, d_bias = layer_kernels.relu_and_drop_backward(d_dropped.contiguous(), dropped, ctx.scale)
+        return d_h, d_bias.view_as(bias).to(bias.dtype), None, None, None
+
+
+def _mask(dropout: SharedDropout, shape: torch.Size, device: torch.device, layout: Sequences) -> Tensor | None:
+    return dropout.mask(shape, layout, torch.float32, device) if dropout.drops else None
+
+
+def _has_kernels(rows: Tensor, dropout: SharedDropout) -> bool:
+    """Kernels know of masks that a sequence shares, or of none."""
+    suitable = rows.dtype != torch.float64 and (dropout.shared or not dropout.drops)
+    return rows.is_cuda and suitable and find_spec("triton") is not None

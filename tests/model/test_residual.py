@@ -1,0 +1,176 @@
+"""Sums, norms, biases, ReLU and dropout between the products of a layer, against torch's own operations."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from model_samples import layout_of
+from torch import Tensor, nn
+
+from fencepost.model.dropout import SharedDropout
+from fencepost.model.layout import Layout
+from fencepost.model.linear import join_blocks
+from fencepost.model.residual import ResidualNorm, add_and_norm, relu_and_drop, relu_and_drop_in_one_launch
+
+LENGTHS = 3, 5, 1
+ON_A_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
+
+
+def mask_of(*shape: int, p: float) -> Tensor:
+    return F.dropout(torch.ones(shape), p)
+
+
+# On the CPU
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_a_change_is_added_to_its_block_and_the_sum_normed(blocks: int) -> None:
+    torch.manual_seed(0)
+    norm, layout = ResidualNorm(8), layout_of(*LENGTHS)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x, change, bias = torch.randn(9, 8), torch.randn(blocks, 9, 8 // blocks), torch.randn(blocks, 1, 8 // blocks)
+    rows = norm(x, change, bias, SharedDropout(0.0, shared=True), layout)
+    total = x + torch.cat(list(change), 1) + bias.flatten()
+    centred = total - total.mean(1, keepdim=True)
+    expected = centred / (total.var(1, unbiased=False, keepdim=True) + norm.eps).sqrt() * norm.weight + norm.bias
+    torch.testing.assert_close(rows.x, expected)
+    assert rows.low is rows.x
+
+
+def test_dropout_falls_on_what_is_added_and_not_on_x() -> None:
+    torch.manual_seed(0)
+    layout = layout_of(*LENGTHS)
+    norm, dropout = ResidualNorm(8, elementwise_affine=False), SharedDropout(0.999999, shared=True)
+    x = torch.randn(9, 8)
+    rows = norm(x, torch.randn(2, 9, 4), torch.randn(2, 1, 4), dropout, layout)
+    torch.testing.assert_close(rows.x, F.layer_norm(x, (8,)))
+
+
+def test_relu_comes_after_the_bias_and_before_dropout() -> None:
+    torch.manual_seed(0)
+    layout = layout_of(*LENGTHS)
+    h, bias = torch.randn(2, 9, 6), torch.randn(2, 1, 6)
+    dropped = relu_and_drop(h, bias, SharedDropout(0.5, shared=True), layout)
+    kept = dropped != 0
+    torch.testing.assert_close(dropped[kept], 2 * (h + bias).relu()[kept])
+    assert kept.float().mean() < 0.5
+
+
+# Triton's kernels
+
+INTERPRETED = """
+    import torch
+    from tests.model.test_residual import assert_relu_like_torch, assert_norm_like_torch
+
+    forms = [(1, 16, True, True), (2, 6, False, True), (2, 20, True, False), (1, 5, False, False)]
+    for blocks, size, bias, mask in forms:
+        assert_norm_like_torch("cpu", blocks, size, bias, mask, torch.float32, 1e-5)
+        assert_relu_like_torch("cpu", blocks, size, mask, torch.float32, 1e-5)
+    assert_norm_like_torch("cpu", 2, 8, True, True, torch.float16, 2e-3)
+    assert_relu_like_torch("cpu", 2, 8, True, torch.float16, 2e-3)
+"""
+
+
+def test_kernels_agree_with_torch_when_interpreted() -> None:
+    pytest.importorskip("triton")
+    # Triton decides between compiling and interpreting when it is imported.
+    paths = os.pathsep.join([os.getcwd(), os.path.dirname(__file__)])
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": paths}
+    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+@ON_A_GPU
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("blocks", [1, 2])
+@pytest.mark.parametrize("given", [True, False])
+def test_kernels_agree_with_torch_on_a_gpu(dtype: torch.dtype, blocks: int, given: bool) -> None:
+    tolerance = 1e-5 if dtype == torch.float32 else 1e-2
+    for size in (24, 512, 1000):
+        assert_norm_like_torch("cuda", blocks, size, given, given, dtype, tolerance, rows=2_000)
+        assert_relu_like_torch("cuda", blocks, size, given, dtype, tolerance, rows=2_000)
+
+
+@ON_A_GPU
+def test_a_gpu_chooses_the_kernels() -> None:
+    gpu = torch.device("cuda")
+    layout = Layout.of(np.array(LENGTHS), gpu)
+    norm, change = ResidualNorm(16).to(gpu), torch.randn(2, 9, 8, dtype=torch.bfloat16, device=gpu)
+    x, unshared = torch.randn(9, 16, device=gpu), SharedDropout(0.1, shared=False)
+    assert norm(x, change, None, unshared.eval(), layout).low.dtype == torch.bfloat16
+    assert norm(x, change, None, unshared.train(), layout).low.dtype == torch.float32  # each row has its own mask
+
+
+def assert_norm_like_torch(
+    device: str,
+    blocks: int,
+    size: int,
+    has_bias: bool,
+    has_mask: bool,
+    low: torch.dtype,
+    tolerance: float,
+    rows: int = 9,
+) -> None:
+    """Both outputs and all gradients of a sum of them with random weights."""
+    torch.manual_seed(0)
+    d = blocks * size
+    sequence = torch.arange(rows) // 3
+    norm = nn.LayerNorm(d)
+    nn.init.normal_(norm.weight)
+    nn.init.normal_(norm.bias)
+    x = torch.randn(rows, d)
+    change = torch.randn(blocks, rows, size).to(low)
+    bias = torch.randn(blocks, 1, size).to(low) if has_bias else None
+    mask = mask_of(int(sequence[-1]) + 1, d, p=0.25) if has_mask else None
+    weights = torch.randn(2, rows, d)
+
+    def results(fused: bool) -> list[Tensor]:
+        place = torch.device(device)
+        given = [tensor for tensor in (x, change, bias, norm.weight, norm.bias) if tensor is not None]
+        leaves = [nn.Parameter(tensor.detach().clone().to(place)) for tensor in given]
+        x_, change_, *bias_, gamma, beta = leaves
+        mask_ = None if mask is None else mask.to(place)
+        norm_ = nn.LayerNorm(d)
+        norm_.weight, norm_.bias = gamma, beta
+        bias_or_none = bias_[0] if bias_ else None
+        if fused:
+            z, copy = add_and_norm(x_, change_, bias_or_none, mask_, sequence.to(place), norm_)
+        else:
+            added = join_blocks(change_.float() + (0 if bias_or_none is None else bias_or_none.float()))
+            z = copy = norm_(x_ + (added if mask_ is None else added * mask_[sequence.to(place)]))
+        total = (z * weights[0].to(place) + copy.float() * weights[1].to(place)).sum()
+        return [z, copy, *torch.autograd.grad(total, leaves)]
+
+    assert_near(results(fused=True), results(fused=False), tolerance)
+
+
+def assert_relu_like_torch(
+    device: str, blocks: int, size: int, has_mask: bool, dtype: torch.dtype, tolerance: float, rows: int = 9
+) -> None:
+    torch.manual_seed(0)
+    place = torch.device(device)
+    sequence = (torch.arange(rows) // 3).to(place)
+    mask = mask_of(blocks, (rows + 2) // 3, size, p=0.25).to(place) if has_mask else None
+    h = torch.randn(blocks, rows, size).to(place, dtype).requires_grad_()
+    bias = torch.randn(blocks, 1, size).to(place, dtype).requires_grad_()
+    weights = torch.randn(blocks, rows, size).to(place)
+    found = relu_and_drop_in_one_launch(h, bias, mask, sequence, 1 / 0.75)
+    expected = (h.float() + bias.float()).relu()
+    if mask is not None:
+        expected = expected * mask[:, sequence]
+    pairs = [[y, *torch.autograd.grad((y.float() * weights).sum(), (h, bias))] for y in (found, expected)]
+    assert_near(*pairs, tolerance)
+
+
+def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None:
+    for number, (one, other) in enumerate(zip(found, expected, strict=True)):
+        assert (one.float() - other.float()).abs().max() <= tolerance * other.float().abs().max(), number
