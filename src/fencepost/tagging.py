@@ -103,20 +103,30 @@ def tag_fold(
     config: Config, trees: Treebank, folds: int, fold: int, work: Path, device: str = "cpu"
 ) -> dict[int, Tree]:
     """The trees of one fold, by their place, with tags from a tagger that was trained on the others."""
-    home = work / digest([config_to_toml(config), str(folds), *map(str, trees)])
+    path = fold_files(config, trees, folds, work)[fold]
     fold_of = _deal(len(trees), folds, config.train.seed)
     places = [place for place in range(len(trees)) if fold_of[place] == fold]
     others = [tree for place, tree in enumerate(trees) if fold_of[place] != fold]
     held_out = [trees[place] for place in places]
-    tagger = partial(train_tagger, config, others, home / f"tagger-{fold + 1}", device)
-    return dict(zip(places, _tagged(held_out, home / f"fold-{fold + 1}.txt", tagger), strict=True))
+    tagger = partial(train_tagger, config, others, path.parent / f"tagger-{fold + 1}", device)
+    return dict(zip(places, _tagged(held_out, path, tagger), strict=True))
+
+
+def fold_files(config: Config, trees: Treebank, folds: int, work: Path) -> list[Path]:
+    """Where ``tag_fold`` keeps the tags of each fold."""
+    home = work / digest([config_to_toml(config), str(folds), *map(str, trees)])
+    return [home / f"fold-{fold + 1}.txt" for fold in range(folds)]
 
 
 def tag_unseen(config: Config, seen: Treebank, unseen: Treebank, work: Path, device: str = "cpu") -> Treebank:
     """Trees, none of which is in ``seen``, with tags from a tagger trained on all of ``seen``; resumable as well."""
-    home = work / digest([config_to_toml(config), *map(str, seen)])
-    path = home / f"{digest(map(str, unseen))}.txt"
-    return Treebank(_tagged(unseen, path, partial(train_tagger, config, seen, home / "tagger", device)))
+    path = unseen_file(config, seen, unseen, work)
+    return Treebank(_tagged(unseen, path, partial(train_tagger, config, seen, path.parent / "tagger", device)))
+
+
+def unseen_file(config: Config, seen: Treebank, unseen: Treebank, work: Path) -> Path:
+    """Where ``tag_unseen`` keeps the tags."""
+    return work / digest([config_to_toml(config), *map(str, seen)]) / f"{digest(map(str, unseen))}.txt"
 
 
 def _tagged(trees: Sequence[Tree], path: Path, tagger: Callable[[], Parser]) -> list[Tree]:

@@ -13,7 +13,7 @@ import torch
 from tests.grammar import toy_trees
 
 from fencepost.cli.main import main
-from fencepost.experiments.runner import Options, Runner
+from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import load_table
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
@@ -149,6 +149,17 @@ def test_a_tagger_that_fails_beside_others_concerns_only_rows_with_tags(tmp_path
     options = Options(out=tmp_path / "out", smoke=True, settings=TINY, tags="jackknife")
     needed = Runner(load_table("table4"), [("en", tmp_path)], options).models_needed()
     assert {row.name for row in load_table("table4").rows} - {row.name for _, row, _, _ in needed} == {"words + tags"}
+
+
+def test_parts_that_are_tagged_are_not_tagged_again(treebank: Path, tmp_path: Path) -> None:
+    shelf = Shelf(Options(out=tmp_path / "out", smoke=True, tags="jackknife"))
+    gold = shelf.gold("en", treebank)
+    assert shelf.parts_to_tag(gold) == [0, 1, 2]
+    shelf.tag_part(gold, 1)
+    assert shelf.parts_to_tag(gold) == [0, 2]
+    shelf.tag_part(gold, 2)
+    shelf.tag_part(gold, 0)
+    assert shelf.parts_to_tag(gold) == []
 
 
 def test_two_treebanks_of_one_name_are_refused(

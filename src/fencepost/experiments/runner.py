@@ -19,7 +19,7 @@ from fencepost.experiments.models import Model, Models, model_key
 from fencepost.experiments.report import Outcome, write_table
 from fencepost.experiments.results import Result, Results
 from fencepost.experiments.tables import Row, Table
-from fencepost.tagging import jackknife, tag_fold, tag_unseen
+from fencepost.tagging import fold_files, jackknife, tag_fold, tag_unseen, unseen_file
 
 SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
     "encoder.d_model=64",
@@ -90,6 +90,13 @@ class Shelf:
             )
             self._tagged = {gold.name: replace(gold, train=train, dev=dev, test=test)}
         return self._tagged[gold.name]
+
+    def parts_to_tag(self, gold: Data) -> list[int]:
+        """What is left for ``tag_part`` to do."""
+        folds = fold_files(self.tagger, gold.train, self.folds, self.work)
+        others = [unseen_file(self.tagger, gold.train, trees, self.work) for trees in (gold.dev, gold.test)]
+        parts = [[fold] for fold in folds] + [others]
+        return [part for part, files in enumerate(parts) if not all(file.is_file() for file in files)]
 
     def tag_part(self, gold: Data, part: int) -> None:
         """A share of what ``tagged`` needs: a fold of the training trees or, after the last, the other trees."""

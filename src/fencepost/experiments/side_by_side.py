@@ -69,8 +69,8 @@ def run_ahead(runners: Sequence[Runner], count: int) -> None:
     options, shelf = runners[0].options, runners[0].shelf
     if options.tags == "jackknife":
         places = sorted({treebank for runner in runners if runner.reads_tags() for treebank in runner.treebanks})
-        parts = range(shelf.folds + 1)
-        run_jobs([Job(f"tags {at[0]} {part + 1}", options, [at], part) for at in places for part in parts], count)
+        parts = [(at, part) for at in places for part in shelf.parts_to_tag(shelf.gold(*at))]
+        run_jobs([Job(f"tags {at[0]} {part + 1}", options, [at], part) for at, part in parts], count)
     models: dict[str, Job] = {}
     sizes: dict[str, int] = {}
     for runner in runners:
