@@ -241,6 +241,14 @@ def test_parts_that_were_run_apart_are_one_table_afterwards(
     assert content_of(tmp_path, "table7")["rows"] == [*parts[0], *parts[1]]
 
 
+def test_a_part_of_many_treebanks_has_a_name_that_every_disk_takes(treebank: Path, tmp_path: Path) -> None:
+    names = [f"de/{letter * 60}" for letter in "abcdefgh"]
+    given = [word for name in names for word in ("--treebank", f"{name}={treebank}")]
+    for some in (names, names[1:]):
+        assert reproduce(tmp_path, "table7", *given, "--only", ",".join(some), "--collect") == 0
+    assert len(list(tmp_path.glob("table7.*.md"))) == 2
+
+
 def test_what_is_done_can_be_collected_without_training(
     languages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,8 +6,9 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+from fencepost.digest import digest
 from fencepost.errors import MissingExtraError, UsageError
 
 EXAMPLES = """examples:
@@ -23,6 +24,8 @@ A treebank is a folder with train, dev and test (.txt or .txt.gz): docs/data.md.
 use the first one given. Every row done is in OUT/results.jsonl and not done again; interrupted, the same command goes
 on where it was. Models are in OUT/models, by what they were trained on: rows of one model train it once.
 """
+
+LONGEST: Final = 100
 
 
 def add_command(subparsers: Any) -> None:
@@ -79,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         tags=arguments.tags,
         smoke=arguments.smoke,
         command=_command(arguments),
-        part=(arguments.only or "").replace("/", "-"),
+        part=_part(arguments.only or ""),
         collect=arguments.collect,
     )
     require_folder(options.out)
@@ -119,6 +122,15 @@ def _treebank(text: str) -> tuple[str, Path]:
     if not path.is_dir():
         raise UsageError(f"no folder {path}", hint="--treebank DIR, or --treebank LANGUAGE=DIR")
     return (name if equals else "en"), path
+
+
+def _part(only: str) -> str:
+    """Some treebanks in the name of a file, where names of more than LONGEST letters may be refused."""
+    names = only.replace("/", "-")
+    if len(names) <= LONGEST:
+        return names
+    first, *others = names.split(",")
+    return f"{first}-and-{len(others)}-more-{digest([only])}"
 
 
 def _seeds(text: str) -> tuple[int, ...]:
