@@ -269,7 +269,7 @@ def test_tags_are_not_predicted_where_nothing_is_trained(
 
 def test_a_table_says_of_which_treebanks_it_is_and_whether_it_was_collected(languages: Path, tmp_path: Path) -> None:
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he", "--collect") == 0
-    (command,) = (note for note in content_of(tmp_path, "table7.he")["notes"] if note.startswith("Run by"))
+    (command,) = (note for note in content_of(tmp_path, "table7.he")["notes"] if note.startswith("Collected by"))
     assert "--only he " in command
     assert "--collect" in command
 

@@ -148,7 +148,9 @@ def _command(arguments: argparse.Namespace) -> str:
         words += ["--treebanks", arguments.treebanks]
     if arguments.only is not None:
         words += ["--only", arguments.only]
-    words += ["--seeds", arguments.seeds, "--tags", arguments.tags, "--device", arguments.device]
+    words += ["--seeds", arguments.seeds, "--tags", arguments.tags]
+    if not arguments.collect:  # where nothing runs, a device has no meaning
+        words += ["--device", arguments.device]
     if arguments.set:
         words += ["--set", *arguments.set]
     if arguments.jobs > 1:

@@ -279,7 +279,7 @@ class Runner:
 
     def _notes(self) -> list[str]:
         options = self.options
-        notes = [f"Run by `{options.command}`."] if options.command else []
+        notes = [f"{'Collected' if options.collect else 'Run'} by `{options.command}`."] if options.command else []
         if options.smoke:
             notes.append("**A smoke test: tiny models and few sentences. The figures mean nothing.**")
         if self.reads_tags():
