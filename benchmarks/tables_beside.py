@@ -1,0 +1,94 @@
+"""Tables that `fencepost reproduce` wrote for several treebanks, beside the published ones, as Markdown.
+
+    python benchmarks/tables_beside.py craft=results/craft wsj-sample=results/wsj        # Tables 1 to 6
+    python benchmarks/tables_beside.py --languages results/languages                     # Table 7, a line a treebank
+
+Needs nothing but the JSON files. A difference is to the table's reference row, in the paper and here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from fencepost.experiments.tables import load_table
+
+TABLES = ["table1", "table2", "table3", "table4", "table5", "table6"]
+NAMES = {"dev_f1": "development F1", "test_f1": "test F1", "test_recall": "recall", "test_precision": "precision"}
+ONLY, WORDS, BETTER = "CharLSTM only", "CharLSTM + word embeddings", "better on development data"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="*", metavar="NAME=DIR")
+    parser.add_argument("--languages", type=Path, metavar="DIR")
+    arguments = parser.parse_args()
+    folders = {name: Path(folder) for name, _, folder in (text.partition("=") for text in arguments.folders)}
+    for table in TABLES if folders else []:
+        print(beside(table, {name: read(folder / f"{table}.json") for name, folder in folders.items()}))
+    if arguments.languages is not None:
+        print(languages(read(arguments.languages / "table7.json")))
+
+
+def read(path: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return content
+
+
+def beside(name: str, tables: dict[str, dict[str, Any]]) -> str:
+    table = load_table(name)
+    rows = {place: {row["row"]: row for row in content["rows"]} for place, content in tables.items()}
+    lines = [["", *(f"{place}: {NAMES[each]}" for place in ("paper", *tables) for each in table.measures)]]
+    lines.append(["---"] * len(lines[0]))
+    for row in table.rows:
+        cells = [row.name]
+        any_place = next(iter(rows.values()))
+        for place in ("paper", *tables):
+            found = any_place if place == "paper" else rows[place]
+            key = "published" if place == "paper" else "ours"
+            for each in table.measures:
+                cells.append(with_difference(found, row.name, table.reference, each, key))
+        lines.append(cells)
+    return f"### {table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def with_difference(rows: dict[str, Any], row: str, reference: str | None, measure: str, key: str) -> str:
+    """A number, and how far it is from the reference row's."""
+    number = rows[row]["measures"][measure][key]
+    if number is None:
+        return "–"
+    deviation = rows[row]["measures"][measure]["deviation"] if key == "ours" else None
+    text = f"{number:.2f}" + (f" ± {deviation:.2f}" if deviation is not None else "")
+    base = rows[reference]["measures"][measure][key] if reference and reference != row else None
+    return text if base is None else f"{text} ({number - base:+.2f})"
+
+
+def languages(content: dict[str, Any]) -> str:
+    heading = [
+        "treebank",
+        "sentences",
+        "development F1: CharLSTM",
+        "+ words",
+        "better: test F1",
+        "seconds to train both",
+    ]
+    lines = [heading, ["---"] * len(heading)]
+    for treebank in dict.fromkeys(row["treebank"] for row in content["rows"]):
+        rows = {row["row"]: row for row in content["rows"] if row["treebank"] == treebank}
+        better = rows[BETTER]
+        seconds = sum(result["train_seconds"] for name in (ONLY, WORDS) for result in rows[name]["results"])
+        cells = [treebank, " / ".join(f"{size:,}" for size in better["sentences"])]
+        cells += [_number(rows[name], "dev_f1") for name in (ONLY, WORDS)] + [_number(better, "test_f1")]
+        lines.append([*cells, f"{seconds:,.0f}" if all(rows[name]["results"] for name in (ONLY, WORDS)) else "–"])
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _number(row: dict[str, Any], measure: str) -> str:
+    number = row["measures"].get(measure, {}).get("ours")
+    return "–" if number is None else f"{number:.2f}"
+
+
+if __name__ == "__main__":
+    main()
