@@ -131,10 +131,11 @@ class Trainer:
     def step(self, batch: list[int]) -> None:
         """One step of Adam on a batch of sentences, in as many pieces as memory asks for."""
         train = self.config.train
-        self.model.train()
+        if not self.model.training:  # to say so to each of a hundred modules takes a while
+            self.model.train()
         # Dropout depends on the step and the process alone, so that a run goes on exactly from its number of steps.
         seeds = np.random.SeedSequence([train.seed, self.step_number, self.team.rank])
-        torch.manual_seed(int(seeds.generate_state(1, np.uint64)[0]))
+        _seed(int(seeds.generate_state(1, np.uint64)[0]), self.device)
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[place] for place in batch)
         prepared = self._ahead.get(batch)
@@ -287,6 +288,14 @@ def seed_everything(config: Config) -> None:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS asks for it
     torch.use_deterministic_algorithms(config.train.deterministic)
     torch.backends.cudnn.benchmark = False
+
+
+def _seed(seed: int, device: torch.device) -> None:
+    """``torch.manual_seed`` for the devices in use alone: it goes through all that there might be."""
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        with torch.cuda.device(device):
+            torch.cuda.manual_seed(seed)
 
 
 def _comparable(text: str) -> list[str]:
