@@ -3,7 +3,7 @@
     python benchmarks/tables_beside.py craft=results/craft wsj-sample=results/wsj        # Tables 1 to 6
     python benchmarks/tables_beside.py --languages results/languages                     # Table 7, a line a treebank
 
-Needs nothing but the JSON files. A difference is to the table's reference row, in the paper and here.
+Reads the JSON files alone. A difference is to the table's reference row, in the paper and here.
 """
 
 from __future__ import annotations
@@ -42,15 +42,14 @@ def beside(name: str, tables: dict[str, dict[str, Any]]) -> str:
     rows = {place: {row["row"]: row for row in content["rows"]} for place, content in tables.items()}
     lines = [["", *(f"{place}: {NAMES[each]}" for place in ("paper", *tables) for each in table.measures)]]
     lines.append(["---"] * len(lines[0]))
+    columns = [(next(iter(rows.values())), "published"), *((found, "ours") for found in rows.values())]
     for row in table.rows:
-        cells = [row.name]
-        any_place = next(iter(rows.values()))
-        for place in ("paper", *tables):
-            found = any_place if place == "paper" else rows[place]
-            key = "published" if place == "paper" else "ours"
-            for each in table.measures:
-                cells.append(with_difference(found, row.name, table.reference, each, key))
-        lines.append(cells)
+        numbers = [
+            with_difference(found, row.name, table.reference, each, key)
+            for found, key in columns
+            for each in table.measures
+        ]
+        lines.append([row.name, *numbers])
     return f"### {table.title}\n\n" + "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
@@ -62,7 +61,7 @@ def with_difference(rows: dict[str, Any], row: str, reference: str | None, measu
     deviation = rows[row]["measures"][measure]["deviation"] if key == "ours" else None
     text = f"{number:.2f}" + (f" ± {deviation:.2f}" if deviation is not None else "")
     base = rows[reference]["measures"][measure][key] if reference and reference != row else None
-    return text if base is None else f"{text} ({number - base:+.2f})"
+    return text if base is None else f"{text} ({round(number - base, 2) + 0.0:+.2f})"
 
 
 def languages(content: dict[str, Any]) -> str:

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -54,7 +56,7 @@ def test_dropout_falls_on_what_is_added_and_not_on_x() -> None:
     torch.testing.assert_close(rows.x, F.layer_norm(x, (8,)))
 
 
-def test_relu_comes_after_the_bias_and_before_dropout() -> None:
+def test_relu_comes_after_the_bias_and_some_of_it_is_dropped() -> None:
     torch.manual_seed(0)
     layout = layout_of(*LENGTHS)
     h, bias = torch.randn(2, 9, 6), torch.randn(2, 1, 6)
@@ -68,22 +70,32 @@ def test_relu_comes_after_the_bias_and_before_dropout() -> None:
 
 INTERPRETED = """
     import torch
-    from tests.model.test_residual import assert_relu_like_torch, assert_norm_like_torch
+    from fencepost.model import layer_kernels
+    from tests.model.test_residual import (
+        assert_dropout_like_torch, assert_nan_stays_nan, assert_norm_like_torch, assert_relu_like_torch
+    )
 
     forms = [(1, 16, True, True), (2, 6, False, True), (2, 20, True, False), (1, 5, False, False)]
     for blocks, size, bias, mask in forms:
         assert_norm_like_torch("cpu", blocks, size, bias, mask, torch.float32, 1e-5)
         assert_relu_like_torch("cpu", blocks, size, mask, torch.float32, 1e-5)
     assert_norm_like_torch("cpu", 2, 8, True, True, torch.float16, 2e-3)
+    assert_norm_like_torch("cpu", 2, 8, True, True, torch.float16, 2e-3, copy_is_read=False)
     assert_relu_like_torch("cpu", 2, 8, True, torch.float16, 2e-3)
+    assert_nan_stays_nan()
+    assert_dropout_like_torch()
+    layer_kernels.PROGRAMS = 2  # each has several rows
+    assert_norm_like_torch("cpu", 2, 6, True, True, torch.float32, 1e-5)
+    assert_relu_like_torch("cpu", 2, 6, True, torch.float32, 1e-5)
 """
 
 
 def test_kernels_agree_with_torch_when_interpreted() -> None:
     pytest.importorskip("triton")
     # Triton decides between compiling and interpreting when it is imported.
-    paths = os.pathsep.join([os.getcwd(), os.path.dirname(__file__)])
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": paths}
+    root = Path(__file__).parents[2]
+    paths = [str(root), str(root / "tests" / "model"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -119,6 +131,7 @@ def assert_norm_like_torch(
     low: torch.dtype,
     tolerance: float,
     rows: int = 9,
+    copy_is_read: bool = True,
 ) -> None:
     """Both outputs and all gradients of a sum of them with random weights."""
     torch.manual_seed(0)
@@ -147,7 +160,9 @@ def assert_norm_like_torch(
         else:
             added = join_blocks(change_.float() + (0 if bias_or_none is None else bias_or_none.float()))
             z = copy = norm_(x_ + (added if mask_ is None else added * mask_[sequence.to(place)]))
-        total = (z * weights[0].to(place) + copy.float() * weights[1].to(place)).sum()
+        total = (z * weights[0].to(place)).sum()
+        if copy_is_read:
+            total = total + (copy.float() * weights[1].to(place)).sum()
         return [z, copy, *torch.autograd.grad(total, leaves)]
 
     assert_near(results(fused=True), results(fused=False), tolerance)
@@ -163,12 +178,40 @@ def assert_relu_like_torch(
     h = torch.randn(blocks, rows, size).to(place, dtype).requires_grad_()
     bias = torch.randn(blocks, 1, size).to(place, dtype).requires_grad_()
     weights = torch.randn(blocks, rows, size).to(place)
-    found = relu_and_drop_in_one_launch(h, bias, mask, sequence, 1 / 0.75)
+    found = relu_and_drop_in_one_launch(h, bias, mask, sequence, 1 / 0.75 if has_mask else 1.0)
     expected = (h.float() + bias.float()).relu()
     if mask is not None:
         expected = expected * mask[:, sequence]
     pairs = [[y, *torch.autograd.grad((y.float() * weights).sum(), (h, bias))] for y in (found, expected)]
     assert_near(*pairs, tolerance)
+
+
+def assert_nan_stays_nan() -> None:
+    h = torch.full((1, 2, 4), torch.nan, requires_grad=True)
+    dropped = relu_and_drop_in_one_launch(h, torch.zeros(1, 1, 4), None, torch.zeros(2, dtype=torch.long), 1.0)
+    assert dropped.isnan().all()
+    dropped.sum().backward()
+    assert h.grad is not None
+    assert (h.grad == 1).all()
+
+
+def assert_dropout_like_torch() -> None:
+    """What the kernels do with masks that they draw themselves, and in use, where there are none."""
+    layout = layout_of(*LENGTHS)
+    norm, dropout = ResidualNorm(8), SharedDropout(0.3, shared=True)
+    x, change, bias = torch.randn(9, 8), torch.randn(2, 9, 4), torch.randn(2, 1, 4)
+    change.requires_grad_()
+
+    def results(fused: bool) -> list[Tensor]:
+        with mock.patch("fencepost.model.residual._has_kernels", return_value=fused):
+            torch.manual_seed(3)
+            rows, dropped = norm(x, change, bias, dropout, layout), relu_and_drop(change, bias, dropout, layout)
+        total = (rows.x.square() + join_blocks(dropped)).sum()
+        return [rows.x, dropped, *torch.autograd.grad(total, [change])]
+
+    assert_near(results(fused=True), results(fused=False), 1e-5)
+    dropout.eval()
+    assert_near(results(fused=True), results(fused=False), 1e-5)
 
 
 def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -> None:

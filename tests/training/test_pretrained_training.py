@@ -80,6 +80,28 @@ def test_a_frozen_encoder_keeps_its_weights_and_a_fine_tuned_one_does_not(encode
         assert all(torch.equal(before[name], after[name]) for name in before) is frozen
 
 
+def test_a_frozen_encoder_drops_nothing_out_from_the_first_step_on(encoder: Path) -> None:
+    trainer = Trainer(config_over(encoder, frozen=True), TREES, TREES, CPU)
+    (found,) = (module for module in trainer.model.modules() if isinstance(module, Pretrained))
+    for _ in range(2):
+        assert found.training
+        assert not found.encoder.training
+        steps(trainer, 1)
+        trainer.check()
+        steps(trainer, 1)
+
+
+def test_training_over_a_frozen_encoder_goes_on_exactly(encoder: Path, tmp_path: Path) -> None:
+    config = config_over(encoder, frozen=True)
+    trainer = steps(Trainer(config, TREES, TREES, CPU), 2)
+    trainer.check()
+    trainer.save(tmp_path)
+    resumed = Trainer(config, TREES, TREES, CPU)
+    resumed.resume(tmp_path)
+    one, other = steps(trainer, 2).masters.state_dict(), steps(resumed, 2).masters.state_dict()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
 def test_the_encoder_learns_at_its_own_rate(encoder: Path) -> None:
     trainer = Trainer(config_over(encoder, learning_rate=0.0001), TREES, TREES, CPU)
     (found,) = (module for module in trainer.model.modules() if isinstance(module, Pretrained))

@@ -28,9 +28,11 @@ from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
 from fencepost.parser import load
+from fencepost.training.check import Check
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.run import train
+from fencepost.training.schedule import Schedule
 from fencepost.training.trainer import CHECKPOINT, Trainer
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence, Treebank
@@ -429,6 +431,23 @@ def test_a_loss_that_is_not_a_number_stops_the_run_with_advice(tmp_path: Path) -
     with pytest.raises(TrainingError, match="the loss is") as caught:
         train(tiny_config(learning_rate=1e30, max_epochs=9, warmup_batches=0), TREES, TREES, tmp_path / "model")
     assert "train.learning_rate" in (caught.value.hint or "")
+
+
+def test_training_that_loses_what_it_had_found_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def check(loss: float, f1: float) -> Check:
+        return Check(1, 1.0, 1.0, loss, f1, f1, f1, 0.001, 1.0)
+
+    assert check(40.0, 50.0).is_far_behind(check(10.0, 80.0))
+    assert not check(15.0, 50.0).is_far_behind(check(10.0, 80.0))
+    assert not check(40.0, 78.0).is_far_behind(check(10.0, 80.0))
+    config = tiny_config(learning_rate=0.01, max_epochs=30, warmup_batches=0, patience_epochs=99)
+    train(config, TREES, TREES, tmp_path / "good")
+    assert "far behind" not in capsys.readouterr().err
+    monkeypatch.setattr(Schedule, "rate", lambda self, step, config: 0.01 if step < 60 else 1.0)
+    train(config, TREES, TREES, tmp_path / "wild")
+    assert "train.clip_norm=1" in capsys.readouterr().err
 
 
 def test_running_out_of_memory_names_the_field_to_lower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

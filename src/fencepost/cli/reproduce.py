@@ -125,12 +125,11 @@ def _treebank(text: str) -> tuple[str, Path]:
 
 
 def _part(only: str) -> str:
-    """Some treebanks in the name of a file, where names of more than LONGEST letters may be refused."""
+    """Some treebanks in the name of a file, which may have so many letters and no more."""
     names = only.replace("/", "-")
     if len(names) <= LONGEST:
         return names
-    first, *others = names.split(",")
-    return f"{first}-and-{len(others)}-more-{digest([only])}"
+    return f"{names[: LONGEST // 2]}-{digest([only])}"
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -5,13 +5,13 @@ On CUDA with Triton one kernel does it all and the host never waits; elsewhere t
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from fencepost.model import diagonals
+from fencepost.model.has_triton import has_triton
 
 
 def span_counts(lengths: Tensor) -> Tensor:
@@ -89,7 +89,7 @@ class _Inside(torch.autograd.Function):
 
 
 def _has_kernels(scores: Tensor) -> bool:
-    return scores.is_cuda and find_spec("triton") is not None
+    return scores.is_cuda and has_triton()
 
 
 def _offsets(lengths: Tensor) -> Tensor:

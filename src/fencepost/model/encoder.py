@@ -142,7 +142,7 @@ class SelfAttentiveEncoder(nn.Module):
         probabilities, rows = [], Rows(x, x)
         for number, layer in enumerate(self.layers, 1):
             assert isinstance(layer, EncoderLayer)
-            probabilities.append(layer.attention.probabilities(rows.x, p, layout, mask, plan.terms(number)))
+            probabilities.append(layer.attention.probabilities(rows.low, p, layout, mask, plan.terms(number)))
             rows = layer(rows, p, layout, mask, plan.terms(number))
         return probabilities
 

@@ -1,4 +1,4 @@
-"""What stands between the matrix products of a layer, in Triton: one launch forward and one backward.
+"""What stands between the matrix products of a layer, in Triton.
 
 Rows of one sequence share a dropout mask m. Blocks of ``change`` and ``h`` are apart, as ``BlockDiagonal`` has them.
 Sums over rows, for the gradients of biases and norms, are taken by so many programs, and then added up.
@@ -161,7 +161,7 @@ def _relu_and_drop(
     at = (block * rows + row) * SIZE + column
     above = tl.load(h + at, mask=inside, other=0.0).to(tl.float32)
     above += tl.load(bias + block * SIZE + column, mask=inside, other=0.0).to(tl.float32)
-    above = tl.maximum(above, 0.0)
+    above = tl.where(above <= 0, 0.0, above)  # which leaves NaN what it is
     if MASK:
         above *= tl.load(mask + (block * count + tl.load(sequence + row)) * SIZE + column, mask=inside, other=0.0)
     tl.store(dropped + at, above, mask=inside)
@@ -176,8 +176,8 @@ def _relu_and_drop_backward(d_dropped, dropped, d_h, sums, rows, scale, SIZE: tl
     d_bias = tl.zeros((WIDTH,), tl.float32)
     for turn in range(tl.cdiv(rows - tl.program_id(0), programs)):
         at = (block * rows + program + turn * programs) * SIZE + column
-        through = tl.load(dropped + at, mask=inside, other=0.0) > 0
-        d_above = tl.where(through, tl.load(d_dropped + at, mask=inside, other=0.0).to(tl.float32) * scale, 0.0)
+        cut = tl.load(dropped + at, mask=inside, other=0.0) <= 0
+        d_above = tl.where(cut, 0.0, tl.load(d_dropped + at, mask=inside, other=0.0).to(tl.float32) * scale)
         tl.store(d_h + at, d_above, mask=inside)
         d_bias += d_above
     tl.store(sums + (program * tl.num_programs(1) + block) * SIZE + column, d_bias, mask=inside)

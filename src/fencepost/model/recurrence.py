@@ -5,13 +5,14 @@ torch's LSTM launches kernels step by step and keeps the host busy; on CUDA with
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from fencepost.model.has_triton import has_triton
 
 if TYPE_CHECKING:
     from fencepost.model.layout import Layout
@@ -59,4 +60,4 @@ class _LastStates(torch.autograd.Function):
 
 def _has_kernels(lstm: nn.LSTM, rows: Tensor) -> bool:
     suitable = rows.dtype != torch.float64 and lstm.hidden_size % UNITS_OF_TENSOR_CORES == 0
-    return rows.is_cuda and suitable and find_spec("triton") is not None
+    return rows.is_cuda and suitable and has_triton()

@@ -1,18 +1,18 @@
 """What stands between the matrix products of a layer: sums, norms, biases, ReLU and dropout.
 
 As torch has them they are some twenty kernels a layer, each of which reads and writes all rows; on CUDA with Triton
-they are three.
+they are three, and three for their gradients, besides dropout masks and sums of a few hundred rows.
 """
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from fencepost.model.has_triton import has_triton
 from fencepost.model.linear import join_blocks
 
 if TYPE_CHECKING:
@@ -30,41 +30,42 @@ class Rows(NamedTuple):
 class ResidualNorm(nn.LayerNorm):
     """§2.2. LayerNorm(x + Dropout(change + b)) after a sublayer, its bias b included where it has one.
 
-    x: [R, d_model], change: [blocks, R, d_model / blocks] -> [R, d_model]. Sums and norms are in fp32 whatever the
-    precision of the matrices.
+    x: [R, d_model], change: [blocks, R, d_model / blocks] -> [R, d_model]. Sums and norms are in the precision of x,
+    fp32, whatever that of the matrices.
     """
 
     def forward(  # type: ignore[override]
         self, x: Tensor, change: Tensor, bias: Tensor | None, dropout: SharedDropout, layout: Sequences
     ) -> Rows:
-        if _has_kernels(x, dropout):
+        if _has_kernels(x, change, dropout) and self.elementwise_affine:
             mask = _mask(dropout, x.shape, x.device, layout)
             return Rows(*add_and_norm(x, change, bias, mask, layout.sequence, self))
-        added = join_blocks(change if bias is None else change + bias)
-        z = super().forward(x + dropout(added, layout))
+        added = join_blocks(change).to(x.dtype)
+        z = super().forward(x + dropout(added if bias is None else added + bias.flatten(), layout))
         return Rows(z, z)
 
 
 def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Sequences) -> Tensor:
     """Dropout(relu(h + b)): [blocks, R, size] -> the same."""
-    if not _has_kernels(h, dropout):
+    if not _has_kernels(h, h, dropout):
         dropped: Tensor = dropout((h + bias).relu(), layout)
         return dropped
     mask = _mask(dropout, h.shape, h.device, layout)
-    return relu_and_drop_in_one_launch(h, bias, mask, layout.sequence, 1 / (1 - dropout.p))
+    return relu_and_drop_in_one_launch(h, bias, mask, layout.sequence, 1.0 if mask is None else 1 / (1 - dropout.p))
 
 
 def add_and_norm(
     x: Tensor, change: Tensor, bias: Tensor | None, mask: Tensor | None, sequence: Tensor, norm: nn.LayerNorm
 ) -> tuple[Tensor, Tensor]:
     """``ResidualNorm`` by Triton's kernel, wherever the rows are, with a dropout mask [B, d_model]."""
+    bias = None if bias is None else bias.contiguous()
     z, low = _AddAndNorm.apply(x, change, bias, mask, sequence, norm.weight, norm.bias, norm.eps)  # type: ignore[no-untyped-call]
     return z, z if low is None else low
 
 
 def relu_and_drop_in_one_launch(h: Tensor, bias: Tensor, mask: Tensor | None, sequence: Tensor, scale: float) -> Tensor:
-    """``relu_and_drop`` by Triton's kernel, with a mask [blocks, B, size] of 0 and ``scale``."""
-    dropped: Tensor = _ReluAndDrop.apply(h, bias, mask, sequence, 1.0 if mask is None else scale)  # type: ignore[no-untyped-call]
+    """``relu_and_drop`` by Triton's kernel, with a mask [blocks, B, size] of 0 and ``scale``; 1 where there is none."""
+    dropped: Tensor = _ReluAndDrop.apply(h, bias.contiguous(), mask, sequence, scale)  # type: ignore[no-untyped-call]
     return dropped
 
 
@@ -128,7 +129,7 @@ def _mask(dropout: SharedDropout, shape: torch.Size, device: torch.device, layou
     return dropout.mask(shape, layout, torch.float32, device) if dropout.drops else None
 
 
-def _has_kernels(rows: Tensor, dropout: SharedDropout) -> bool:
-    """Kernels know of masks that a sequence shares, or of none."""
-    suitable = rows.dtype != torch.float64 and (dropout.shared or not dropout.drops)
-    return rows.is_cuda and suitable and find_spec("triton") is not None
+def _has_kernels(x: Tensor, change: Tensor, dropout: SharedDropout) -> bool:
+    """Kernels compute in fp32, and know of masks that a sequence shares, or of none."""
+    suitable = torch.float64 not in (x.dtype, change.dtype) and (dropout.shared or not dropout.drops)
+    return x.is_cuda and suitable and has_triton()

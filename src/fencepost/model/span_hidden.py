@@ -6,12 +6,13 @@ of them down for each of its operations; on CUDA with Triton one launch takes al
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+
+from fencepost.model.has_triton import has_triton
 
 
 def span_hidden(fenceposts: Tensor, starts: Tensor, ends: Tensor, bias: Tensor, norm: nn.LayerNorm) -> Tensor:
@@ -63,4 +64,4 @@ class _SpanHidden(torch.autograd.Function):
 def _has_kernels(fenceposts: Tensor) -> bool:
     """The kernels add up the gradients of a fencepost in any order, so that deterministic training goes without."""
     suitable = fenceposts.dtype == torch.float32 and not torch.are_deterministic_algorithms_enabled()
-    return fenceposts.is_cuda and suitable and find_spec("triton") is not None
+    return fenceposts.is_cuda and suitable and has_triton()

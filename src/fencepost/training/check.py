@@ -18,3 +18,7 @@ class Check:
     f1: float
     learning_rate: float
     sentences_per_second: float  # of training since the last check
+
+    def is_far_behind(self, best: Check) -> bool:
+        """Whether training seems to have lost what it had found: it may take long to come back, or never."""
+        return self.loss > 2 * best.loss and self.f1 < best.f1 - 5

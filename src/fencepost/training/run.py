@@ -27,6 +27,7 @@ from fencepost.training.trainer import CHECKPOINT, Trainer
 from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"
+STEADIER: Final = "a lower train.learning_rate or train.clip_norm=1 makes training steadier"
 
 
 def train(
@@ -114,6 +115,9 @@ def _check(trainer: Trainer, log: IO[str] | None, bar: Progress) -> None:
     if trainer.team.leads:
         bar.clear()
         _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}")
+        best = trainer.best_check
+        if best is not None and check.is_far_behind(best):
+            _say(f"warning: this is far behind epoch {best.epoch:.2f}, whose weights are kept; {STEADIER}")
 
 
 def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], where: str) -> None:

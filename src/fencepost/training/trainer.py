@@ -102,6 +102,7 @@ class Trainer:
         self._plan = AttentionPlan.of(config.train.plan)
         self._ahead = Ahead(self._prepare)
         self._recordings = self._layers_to_record()
+        self.model.train()
 
     def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, Recordings]]:
         if self.device.type != "cuda" or self.config.train.precision != "bf16":
