@@ -26,8 +26,10 @@ def main() -> None:
     parser.add_argument("--languages", type=Path, metavar="DIR")
     arguments = parser.parse_args()
     folders = {name: Path(folder) for name, _, folder in (text.partition("=") for text in arguments.folders)}
-    for table in TABLES if folders else []:
-        print(beside(table, {name: read(folder / f"{table}.json") for name, folder in folders.items()}))
+    for table in TABLES:
+        found = {name: path for name, folder in folders.items() if (path := folder / f"{table}.json").is_file()}
+        if found:
+            print(beside(table, {name: read(path) for name, path in found.items()}))
     if arguments.languages is not None:
         print(languages(read(arguments.languages / "table7.json")))
 

@@ -138,7 +138,7 @@ class TrainConfig:
     learning_rate: float = 0.0008
     warmup_batches: int = 160
     patience_epochs: float = 5.0  # more than so many without a better development F1, and the rate is halved
-    max_halvings: int = 3  # halvings in a row without a better development F1 before training stops
+    max_halvings: int = 3  # halvings in a row without a better development F1 that are borne; one more, and it stops
     checks_per_epoch: int = 4
     max_epochs: int | None = None
     max_minutes: float | None = None

@@ -42,7 +42,8 @@ class MissingExtraError(FencepostError):
     """An optional dependency that this call needs is not installed."""
 
     def __init__(self, package: str, extra: str, what: str) -> None:
-        super().__init__(f"{what} needs {package}, which is not installed", hint=f'pip install "fencepost[{extra}]"')
+        where = f'pip install "fencepost[{extra}]", or ".[{extra}]" in a checkout'
+        super().__init__(f"{what} needs {package}, which is not installed", hint=where)
 
 
 class TrainingError(FencepostError):

@@ -116,10 +116,14 @@ def _content_share(averages: HeadAverages) -> str:
 def _start(averages: HeadAverages) -> str:
     found = averages.look_at_start()
     items = "".join(f"<li>layer {layer}, head {head}: {share:.0%}</li>" for layer, head, share in found)
-    which = f"<ul class='columns'>{items}</ul>" if found else "<p>No head gives it half of its attention or more.</p>"
+    which = (
+        f"These heads give it half or more:</p><ul class='columns'>{items}</ul>"
+        if found
+        else "No head gives it half.</p>"
+    )
     return (
         "<h2>Heads that look at the start token</h2><p>§4.2 of the paper found heads that almost always attend to the "
-        f"start token. Even attention would give it {averages.even_start:.1%}. These heads give it half or more:</p>"
+        f"start token. Even attention would give it {averages.even_start:.1%}. "
         f"{which}<figure><figcaption>Attention of words to the start token (dark: 1)</figcaption>"
         f"{_heads_map(averages.to_start, 1.0)}</figure>"
     )

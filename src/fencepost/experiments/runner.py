@@ -211,8 +211,8 @@ class Runner:
                 results.append(self._result(row, gold, seed))
             except MissingExtraError as error:
                 return Outcome(row, gold.name, problem=f"skipped: {error.message}; {error.hint}")
-            except NotDoneError:
-                return Outcome(row, gold.name, tuple(results), "not done yet")
+            except NotDoneError as error:
+                return Outcome(row, gold.name, tuple(results), error.message)
             except FencepostError as error:
                 sys.stderr.write(f"failed: {error.message}\n")
                 return Outcome(row, gold.name, tuple(results), f"failed with seed {seed}: {error.message}")
@@ -227,7 +227,7 @@ class Runner:
         key, _, data = self._keys(row, gold, seed, names)
         known = self.results.get(key)
         if known is None and self.options.collect:
-            raise NotDoneError(f"{row.name} of {gold.name} is not done yet")
+            raise NotDoneError("not done yet")
         if known is None:
             model = self._trained(row, gold, seed)
             figures = measure(model, self.plan(row, gold.name), data, names, self.options.device)
@@ -274,7 +274,7 @@ class Runner:
         if "tags" not in config.lexical or self.options.tags == "gold":
             return gold
         if self.options.collect and not self.shelf.work.is_dir():
-            raise NotDoneError(f"the tags of {gold.name} are not predicted yet")
+            raise NotDoneError(f"not done yet, or done elsewhere: there are no tags in {self.shelf.work}")
         return self.shelf.tagged(gold)
 
     def _notes(self) -> list[str]:
