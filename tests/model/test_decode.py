@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interpreted import run_interpreted
 
 from fencepost.chart import cky, layout
 from fencepost.chart.inside import log_partition, marginals
@@ -135,9 +131,4 @@ INTERPRETED = """
 
 
 def test_kernels_agree_with_torch_when_interpreted():
-    pytest.importorskip("triton")
-    # Triton decides between compiling and interpreting when it is imported.
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    run_interpreted(INTERPRETED)

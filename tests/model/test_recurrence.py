@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import copy
-import os
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
+from interpreted import run_interpreted
 from torch import Tensor, nn
 
 from fencepost.model.layout import Layout
@@ -125,9 +122,4 @@ INTERPRETED = """
 
 
 def test_kernels_agree_with_torch_when_interpreted() -> None:
-    pytest.importorskip("triton")
-    # Triton decides between compiling and interpreting when it is imported.
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    run_interpreted(INTERPRETED)

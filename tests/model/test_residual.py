@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
-from pathlib import Path
 from unittest import mock
 
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from interpreted import run_interpreted
 from model_samples import layout_of
 from torch import Tensor, nn
 
@@ -91,14 +87,7 @@ INTERPRETED = """
 
 
 def test_kernels_agree_with_torch_when_interpreted() -> None:
-    pytest.importorskip("triton")
-    # Triton decides between compiling and interpreting when it is imported.
-    root = Path(__file__).parents[2]
-    paths = [str(root), str(root / "tests" / "model"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    run_interpreted(INTERPRETED)
 
 
 @ON_A_GPU

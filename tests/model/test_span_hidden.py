@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import copy
-import os
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable
 
 import pytest
 import torch
+from interpreted import run_interpreted
 from model_samples import SENTENCES, batch_of
 from torch import Tensor, nn
 
@@ -176,9 +173,4 @@ INTERPRETED = """
 
 
 def test_kernels_agree_with_torch_when_interpreted() -> None:
-    pytest.importorskip("triton")
-    # Triton decides between compiling and interpreting when it is imported.
-    environment = {**os.environ, "TRITON_INTERPRET": "1"}
-    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    run_interpreted(INTERPRETED)
