@@ -15,7 +15,12 @@ from torch import Tensor, nn
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.layout import Layout
 from fencepost.model.linear import join_blocks
-from fencepost.model.residual import ResidualNorm, add_and_norm, relu_and_drop, relu_and_drop_in_one_launch
+from fencepost.model.residual import (
+    ResidualNorm,
+    add_and_norm_in_one_launch,
+    relu_and_drop,
+    relu_and_drop_in_one_launch,
+)
 
 LENGTHS = 3, 5, 1
 ON_A_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
@@ -145,7 +150,7 @@ def assert_norm_like_torch(
         norm_.weight, norm_.bias = gamma, beta
         bias_or_none = bias_[0] if bias_ else None
         if fused:
-            z, copy = add_and_norm(x_, change_, bias_or_none, mask_, sequence.to(place), norm_)
+            z, copy = add_and_norm_in_one_launch(x_, change_, bias_or_none, mask_, sequence.to(place), norm_)
         else:
             added = join_blocks(change_.float() + (0 if bias_or_none is None else bias_or_none.float()))
             z = copy = norm_(x_ + (added if mask_ is None else added * mask_[sequence.to(place)]))

@@ -25,7 +25,7 @@ use the first one given. Every row done is in OUT/results.jsonl and not done aga
 on where it was. Models are in OUT/models, by what they were trained on: rows of one model train it once.
 """
 
-LONGEST: Final = 100
+LONGEST_NAME: Final = 100
 
 
 def add_command(subparsers: Any) -> None:
@@ -127,9 +127,9 @@ def _treebank(text: str) -> tuple[str, Path]:
 def _part(only: str) -> str:
     """Some treebanks in the name of a file, which may have so many letters and no more."""
     names = only.replace("/", "-")
-    if len(names) <= LONGEST:
+    if len(names) <= LONGEST_NAME:
         return names
-    return f"{names[: LONGEST // 2]}-{digest([only])}"
+    return f"{names[: LONGEST_NAME // 2]}-{digest([only])}"
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -39,7 +39,7 @@ class ResidualNorm(nn.LayerNorm):
     ) -> Rows:
         if _has_kernels(x, change, dropout) and self.elementwise_affine:
             mask = _mask(dropout, x.shape, x.device, layout)
-            return Rows(*add_and_norm(x, change, bias, mask, layout.sequence, self))
+            return Rows(*add_and_norm_in_one_launch(x, change, bias, mask, layout.sequence, self))
         added = join_blocks(change).to(x.dtype)
         z = super().forward(x + dropout(added if bias is None else added + bias.flatten(), layout))
         return Rows(z, z)
@@ -54,7 +54,7 @@ def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Seque
     return relu_and_drop_in_one_launch(h, bias, mask, layout.sequence, 1.0 if mask is None else 1 / (1 - dropout.p))
 
 
-def add_and_norm(
+def add_and_norm_in_one_launch(
     x: Tensor, change: Tensor, bias: Tensor | None, mask: Tensor | None, sequence: Tensor, norm: nn.LayerNorm
 ) -> tuple[Tensor, Tensor]:
     """``ResidualNorm`` by Triton's kernel, wherever the rows are, with a dropout mask [B, d_model]."""

@@ -22,7 +22,7 @@ def forward(
     hidden = fenceposts.new_empty(len(starts), fenceposts.shape[1])
     grid = (triton.cdiv(len(starts), ROWS),)
     spans = (starts, ends, len(starts))
-    _forward[grid](fenceposts, bias, weight, beta, hidden, *spans, eps, **_tile(fenceposts))
+    _span_hidden[grid](fenceposts, bias, weight, beta, hidden, *spans, eps, **_tile(fenceposts))
     return hidden
 
 
@@ -42,7 +42,7 @@ def backward(
     sums = fenceposts.new_empty(programs, 3, fenceposts.shape[1])
     layer = (fenceposts, bias, weight, beta)
     spans = (starts, ends, len(starts))
-    _backward[(programs,)](d_hidden, *layer, d_fenceposts, sums, *spans, eps, **_tile(fenceposts))
+    _span_hidden_backward[(programs,)](d_hidden, *layer, d_fenceposts, sums, *spans, eps, **_tile(fenceposts))
     d_bias, d_weight, d_beta = sums.sum(0)
     return d_fenceposts, d_bias, d_weight, d_beta
 
@@ -65,7 +65,7 @@ def _normalised(fenceposts, bias, start, end, unit, eps, SIZE: tl.constexpr):
 
 
 @triton.jit(do_not_specialize=VARYING)
-def _forward(
+def _span_hidden(
     fenceposts, bias, weight, beta, hidden, starts, ends, count, eps,
     SIZE: tl.constexpr, UNITS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
@@ -86,7 +86,7 @@ def _forward(
 
 
 @triton.jit(do_not_specialize=VARYING)
-def _backward(
+def _span_hidden_backward(
     d_hidden, fenceposts, bias, weight, beta, d_fenceposts, sums, starts, ends, count, eps,
     SIZE: tl.constexpr, UNITS: tl.constexpr, ROWS: tl.constexpr,
 ):  # fmt: skip
