@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from fencepost.model.layout import Layout, Sequences
 from fencepost.model.linear import BlockDiagonal, Dense, near_zero_, split_blocks
 from fencepost.model.packed_attention import attend_packed, serves
-from fencepost.model.plan import Terms
+from fencepost.model.plan import EVERYWHERE, Reach, Terms
 
 
 class Reader(Protocol):
@@ -73,8 +73,8 @@ class MultiHeadAttention(nn.Module):
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
-    to q · k, broadcast to [B, heads, width, width]; None where each token attends to its whole sentence, or as far as
-    ``window`` -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
+    to q · k, broadcast to [B, heads, width, width]; None where each token attends as far as ``reach``
+    says -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
     """
 
     def __init__(self, reader: Reader, d_model: int, heads: int, d_v: int, blocks: int, dropout: float) -> None:
@@ -86,13 +86,13 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
 
     def needs_no_mask(self) -> bool:
-        """Whether a kernel for packed sentences is there."""
+        """Whether there are kernels for packed sentences."""
         return serves(self.reader.d_k, self.d_v, self.output.weight.dtype, self.output.weight.device)
 
     def forward(
-        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
+        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, reach: Reach = EVERYWHERE
     ) -> Tensor:
-        average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0, window)
+        average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0, reach)
         blocks: Tensor = self.output(self._to_blocks(average))
         return blocks
 
@@ -137,14 +137,14 @@ def attend(
     layout: Sequences,
     mask: Tensor | None,
     dropout: float,
-    window: int | None = None,
+    reach: Reach = EVERYWHERE,
 ) -> Tensor:
     """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
 
-    A mask says all that a window would.
+    A mask says all that ``reach`` would.
     """
     if mask is None:
-        return attend_packed(query, key, value, layout.starts, layout.width, dropout, window)
+        return attend_packed(query, key, value, layout.starts, dropout, reach)
     assert isinstance(layout, Layout)
     query, key, value = (_pad(rows, layout) for rows in (query, key, value))
     padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)

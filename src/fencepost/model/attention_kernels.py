@@ -1,0 +1,297 @@
+"""Attention within sequences laid end to end, on a GPU in Triton: one launch forward and two backward, no atomics.
+
+B sequences lie in R rows. A program has one head and TILE rows of one sequence, few because sentences are short, and
+walks over the tiles of that sequence within its reach. Nobody has to count tiles: those of sequence b are numbered
+from ``starts[b] // TILE + b`` on, which leaves room for all of them, and a program whose tile lies beyond the end of
+its sequence has nothing to do. Backward computes the probabilities again, from the log-sum-exp of each row.
+"""
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
+
+import math
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from fencepost.model.lstm_kernels import EXACT
+from fencepost.model.plan import Reach
+
+TILE, EXACT_TILE = 32, 16  # rows in half precision and in fp32
+FORWARD_WARPS, QUERY_WARPS, KEY_VALUE_WARPS = 2, 2, 4  # few, but enough not to run short of registers, ...
+WIDE, WIDE_WARPS = 64, 4  # ... which heads of more than 64 numbers do with fewer than this
+STAGES = 1  # of loads ahead of their use: most walks are over one tile
+NARROWEST = 16  # columns that tensor cores take
+PARTS = 1 << 24  # of which dropout takes some
+LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is taken as 2^(x / ln 2)
+VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile anew
+
+
+def forward(
+    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach
+) -> tuple[Tensor, Tensor]:
+    """Softmax(Q K^T / sqrt(d_k)) V [R, heads, d_v], of [R, heads, d_k] twice and [R, heads, d_v].
+
+    ``starts`` [B + 1], int32: the first row of each sequence, and R. ``noise`` [heads, R], int32: random numbers that
+    decide what is dropped. With the average what ``backward`` asks for: the logarithm to base 2 of what the softmax
+    of each row divides by, [heads, R].
+    """
+    average = value.new_empty(value.shape)
+    sums = query.new_empty(query.shape[1], len(query), dtype=torch.float32)
+    given = (query, key, value, starts, sums if noise is None else noise)
+    sizes = (*_strides(query, key, value), len(query), len(starts) - 1)
+    _forward[_grid](*given, average, sums, *sizes, **_form(query, value, dropout, reach, FORWARD_WARPS))
+    return average, sums
+
+
+def backward(
+    d_average: Tensor, query: Tensor, key: Tensor, value: Tensor, starts: Tensor, noise: Tensor | None,
+    average: Tensor, sums: Tensor, dropout: float, reach: Reach,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """The gradients of queries, keys and values."""
+    d_query, d_key, d_value = (rows.new_empty(rows.shape) for rows in (query, key, value))
+    along = torch.empty_like(sums)
+    given = (d_average, query, key, value, starts, sums if noise is None else noise, sums, along)
+    sizes = (*_strides(d_average, query, key, value), len(query), len(starts) - 1)
+    form = _form(query, value, dropout, reach, QUERY_WARPS)
+    _backward_query[_grid](*given, average, d_query, *sizes, **form)
+    form = _form(query, value, dropout, reach, KEY_VALUE_WARPS)
+    _backward_key_value[_grid](*given, d_key, d_value, *sizes, **form)
+    return d_query, d_key, d_value
+
+
+def _grid(form: dict[str, int]) -> tuple[int]:
+    return ((form["rows"] // form["TILE"] + form["count"]) * form["HEADS"],)
+
+
+def _strides(*tensors: Tensor) -> tuple[int, ...]:
+    """Of rows and heads; the numbers of a head lie side by side."""
+    return tuple(stride for rows in tensors for stride in rows.stride()[:2])
+
+
+def _form(query: Tensor, value: Tensor, dropout: float, reach: Reach, warps: int) -> dict[str, float | str | None]:
+    _, heads, d_k = query.shape
+    d_v = value.shape[2]
+    width_k, width_v = (max(triton.next_power_of_2(size), NARROWEST) for size in (d_k, d_v))
+    return {
+        "HEADS": heads,
+        "D_K": d_k,
+        "D_V": d_v,
+        "WIDTH_K": width_k,
+        "WIDTH_V": width_v,
+        "TILE": EXACT_TILE if query.dtype == torch.float32 else TILE,
+        "SCALE": 1 / math.sqrt(d_k),
+        "DROPPED": round(dropout * PARTS),
+        "KEPT": 1 / (1 - dropout),
+        "WINDOW": reach.window,
+        "RELAXED": reach.relaxed,
+        "PRECISION": EXACT if torch.get_float32_matmul_precision() == "highest" else "tf32",
+        "num_warps": WIDE_WARPS if max(width_k, width_v) > WIDE else warps,
+        "num_stages": STAGES,
+    }
+
+
+@triton.jit
+def _tile(starts, count, HEADS: tl.constexpr, TILE: tl.constexpr):
+    """This program's head; the first row and the length of its sequence; where in the sequence its tile begins."""
+    # Later sequences first: the last is the longest where spare rows fill a batch up.
+    program = tl.num_programs(0) - 1 - tl.program_id(0)
+    number = program // HEADS
+    sequence = 0
+    after = count
+    while after - sequence > 1:
+        middle = (sequence + after) // 2
+        is_later = tl.load(starts + middle) // TILE + middle > number
+        after = tl.where(is_later, middle, after)
+        sequence = tl.where(is_later, sequence, middle)
+    start = tl.load(starts + sequence)
+    length = tl.load(starts + sequence + 1) - start
+    return program % HEADS, start.to(tl.int64), length, (number - start // TILE - sequence) * TILE
+
+
+@triton.jit
+def _reach(first, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr, TILE: tl.constexpr):
+    """The tiles from here to there are within reach of this one."""
+    begin = 0
+    end = length
+    if WINDOW is not None and not RELAXED:
+        begin = tl.maximum(first - WINDOW, 0) // TILE * TILE
+        end = tl.minimum(first + TILE + WINDOW, length)
+    return begin, end
+
+
+@triton.jit
+def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
+    """§4.2. Whether row i of a sequence attends to row j."""
+    allowed = j < length
+    if WINDOW is not None:
+        near = tl.abs(i - j) <= WINDOW
+        if RELAXED:
+            near = near | (i < 2) | (i >= length - 2) | (j < 2) | (j >= length - 2)
+        allowed = allowed & near
+    return allowed
+
+
+@triton.jit
+def _kept(noise, j, DROPPED: tl.constexpr):
+    """Whether p(i -> j) is not dropped: the j-th number of a SplitMix generator that begins with the noise of row i."""
+    x = noise.to(tl.uint32, bitcast=True) + j.to(tl.uint32) * 0x9E3779B9
+    x = (x ^ (x >> 16)) * 0x7FEB352D
+    x = (x ^ (x >> 15)) * 0x846CA68B
+    return ((x ^ (x >> 16)) >> 8) >= DROPPED
+
+
+@triton.jit
+def _load(base, i, length, stride, SIZE: tl.constexpr, WIDTH: tl.constexpr):
+    """Rows i of a sequence and head: [TILE, WIDTH], with zeros where there are none."""
+    column = tl.arange(0, WIDTH)[None, :]
+    return tl.load(base + i[:, None] * stride + column, mask=(i[:, None] < length) & (column < SIZE), other=0.0)
+
+
+@triton.jit
+def _store(base, i, length, rows, stride, SIZE: tl.constexpr, WIDTH: tl.constexpr):
+    column = tl.arange(0, WIDTH)[None, :]
+    tl.store(base + i[:, None] * stride + column, rows, mask=(i[:, None] < length) & (column < SIZE))
+
+
+@triton.jit(do_not_specialize=VARYING)
+def _forward(
+    query, key, value, starts, noise, average, sums,
+    query_row, query_head, key_row, key_head, value_row, value_head, rows, count,
+    HEADS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr, WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
+    TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    head, start, length, first = _tile(starts, count, HEADS, TILE)
+    if first >= length:
+        return
+    query += start * query_row + head * query_head
+    key += start * key_row + head * key_head
+    value += start * value_row + head * value_head
+    average += (start * HEADS + head) * D_V
+    sums += start + head * rows
+    noise += start + head * rows
+
+    i = first + tl.arange(0, TILE)
+    q = _load(query, i, length, query_row, D_K, WIDTH_K)
+    if DROPPED > 0:
+        drawn = tl.load(noise + i, mask=i < length, other=0)
+    most = tl.full((TILE,), -1e30, tl.float32)  # a number, because a tile may hold nothing that a row may attend to
+    total = tl.zeros((TILE,), tl.float32)
+    mean = tl.zeros((TILE, WIDTH_V), tl.float32)
+    begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
+    for low in range(begin, end, TILE):
+        j = low + tl.arange(0, TILE)
+        k = _load(key, j, length, key_row, D_K, WIDTH_K)
+        v = _load(value, j, length, value_row, D_V, WIDTH_V)
+        s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        s = tl.where(_allowed(i[:, None], j[None, :], length, WINDOW, RELAXED), s, float("-inf"))
+        most_yet = tl.maximum(most, tl.max(s, axis=1))
+        p = tl.exp2(s - most_yet[:, None])
+        fading = tl.exp2(most - most_yet)
+        most = most_yet
+        total = total * fading + tl.sum(p, axis=1)
+        if DROPPED > 0:
+            p = tl.where(_kept(drawn[:, None], j[None, :], DROPPED), p, 0.0)
+        mean = tl.dot(p.to(v.dtype), v, mean * fading[:, None], input_precision=PRECISION)
+    _store(average, i, length, mean * (KEPT / total)[:, None], HEADS * D_V, D_V, WIDTH_V)
+    tl.store(sums + i, most + tl.log2(total), mask=i < length)
+
+
+@triton.jit(do_not_specialize=VARYING)
+def _backward_query(
+    d_average, query, key, value, starts, noise, sums, along, average, d_query,
+    d_average_row, d_average_head, query_row, query_head, key_row, key_head, value_row, value_head, rows, count,
+    HEADS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr, WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
+    TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    head, start, length, first = _tile(starts, count, HEADS, TILE)
+    if first >= length:
+        return
+    d_average += start * d_average_row + head * d_average_head
+    query += start * query_row + head * query_head
+    key += start * key_row + head * key_head
+    value += start * value_row + head * value_head
+    average += (start * HEADS + head) * D_V
+    d_query += (start * HEADS + head) * D_K
+    sums += start + head * rows
+    along += start + head * rows
+    noise += start + head * rows
+
+    i = first + tl.arange(0, TILE)
+    q = _load(query, i, length, query_row, D_K, WIDTH_K)
+    d_mean = _load(d_average, i, length, d_average_row, D_V, WIDTH_V)
+    mean = _load(average, i, length, HEADS * D_V, D_V, WIDTH_V)
+    # The sum over j of p(i -> j) times its gradient, dropout included.
+    d_p_mean = tl.sum(mean.to(tl.float32) * d_mean.to(tl.float32), axis=1)
+    tl.store(along + i, d_p_mean, mask=i < length)
+    total = tl.load(sums + i, mask=i < length, other=0.0)
+    if DROPPED > 0:
+        drawn = tl.load(noise + i, mask=i < length, other=0)
+    d_q = tl.zeros((TILE, WIDTH_K), tl.float32)
+    begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
+    for low in range(begin, end, TILE):
+        j = low + tl.arange(0, TILE)
+        k = _load(key, j, length, key_row, D_K, WIDTH_K)
+        v = _load(value, j, length, value_row, D_V, WIDTH_V)
+        s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        allowed = _allowed(i[:, None], j[None, :], length, WINDOW, RELAXED)
+        p = tl.where(allowed, tl.exp2(s - total[:, None]), 0.0)
+        d_p = tl.dot(d_mean, tl.trans(v), input_precision=PRECISION)
+        if DROPPED > 0:
+            d_p = tl.where(_kept(drawn[:, None], j[None, :], DROPPED), d_p * KEPT, 0.0)
+        d_s = p * (d_p - d_p_mean[:, None])
+        d_q = tl.dot(d_s.to(k.dtype), k, d_q, input_precision=PRECISION)
+    _store(d_query, i, length, d_q * SCALE, HEADS * D_K, D_K, WIDTH_K)
+
+
+@triton.jit(do_not_specialize=VARYING)
+def _backward_key_value(
+    d_average, query, key, value, starts, noise, sums, along, d_key, d_value,
+    d_average_row, d_average_head, query_row, query_head, key_row, key_head, value_row, value_head, rows, count,
+    HEADS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr, WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
+    TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+):  # fmt: skip
+    """All products are transposed, keys by queries, so that none has to be turned on its way to the next."""
+    head, start, length, first = _tile(starts, count, HEADS, TILE)
+    if first >= length:
+        return
+    d_average += start * d_average_row + head * d_average_head
+    query += start * query_row + head * query_head
+    key += start * key_row + head * key_head
+    value += start * value_row + head * value_head
+    d_key += (start * HEADS + head) * D_K
+    d_value += (start * HEADS + head) * D_V
+    sums += start + head * rows
+    along += start + head * rows
+    noise += start + head * rows
+
+    j = first + tl.arange(0, TILE)
+    k = _load(key, j, length, key_row, D_K, WIDTH_K)
+    v = _load(value, j, length, value_row, D_V, WIDTH_V)
+    d_k = tl.zeros((TILE, WIDTH_K), tl.float32)
+    d_v = tl.zeros((TILE, WIDTH_V), tl.float32)
+    begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
+    for low in range(begin, end, TILE):
+        i = low + tl.arange(0, TILE)
+        q = _load(query, i, length, query_row, D_K, WIDTH_K)
+        d_mean = _load(d_average, i, length, d_average_row, D_V, WIDTH_V)
+        total = tl.load(sums + i, mask=i < length, other=0.0)
+        d_p_mean = tl.load(along + i, mask=i < length, other=0.0)
+        s = tl.dot(k, tl.trans(q), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        allowed = _allowed(i[None, :], j[:, None], length, WINDOW, RELAXED)
+        p = tl.where(allowed, tl.exp2(s - total[None, :]), 0.0)
+        d_p = tl.dot(v, tl.trans(d_mean), input_precision=PRECISION)
+        kept_p = p
+        if DROPPED > 0:
+            drawn = tl.load(noise + i, mask=i < length, other=0)
+            kept = _kept(drawn[None, :], j[:, None], DROPPED)
+            kept_p = tl.where(kept, p, 0.0)
+            d_p = tl.where(kept, d_p * KEPT, 0.0)
+        d_v = tl.dot(kept_p.to(d_mean.dtype), d_mean, d_v, input_precision=PRECISION)
+        d_s = p * (d_p - d_p_mean[None, :])
+        d_k = tl.dot(d_s.to(q.dtype), q, d_k, input_precision=PRECISION)
+    _store(d_key, j, length, d_k * SCALE, HEADS * D_K, D_K, WIDTH_K)
+    _store(d_value, j, length, d_v * KEPT, HEADS * D_V, D_V, WIDTH_V)
