@@ -21,7 +21,7 @@ from torch import Tensor
 from fencepost.model import attention_kernels
 from fencepost.model.attention import attend
 from fencepost.model.layout import Layout
-from fencepost.model.packed_attention import attend_packed
+from fencepost.model.packed_attention import HeadSizes, attend_packed
 from fencepost.model.plan import AttentionPlan
 
 HEADS, SIZE = 8, 64
@@ -34,7 +34,8 @@ def sentence_lengths(sentences: int) -> np.ndarray:
 
 
 def packed(layout: Layout, plan: AttentionPlan, query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:
-    return attend_packed(query, key, value, layout.starts, dropout, plan.reach)
+    parts = [rows.flatten(1)[None] for rows in (query, key, value)]
+    return attend_packed(parts, HeadSizes(HEADS, SIZE, SIZE), layout.starts, dropout, plan.reach)[0].view_as(value)
 
 
 def flash(layout: Layout, plan: AttentionPlan, query: Tensor, key: Tensor, value: Tensor, dropout: float) -> Tensor:

@@ -7,12 +7,16 @@ import os
 import subprocess
 import sys
 import textwrap
+from itertools import product
+from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
+from test_packed_attention import encoder, inputs, run
 from torch import Tensor
 
-from fencepost.model.packed_attention import LARGEST, OLDEST, attend_packed
+from fencepost.model.packed_attention import LARGEST, OLDEST, HeadSizes, attend_packed
 from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach
 
 LENGTHS = 1, 3, 33, 0, 70, 2, 0  # sequences of several tiles, with part of a tile, and empty ones
@@ -35,6 +39,17 @@ def rows_of(
     both = torch.randn(sum(lengths), 2 * HEADS, d_k)
     rows = *both.chunk(2, 1), torch.randn(sum(lengths), d_v, HEADS).transpose(1, 2)
     return [tensor.to(device, dtype).requires_grad_() for tensor in rows]
+
+
+def attended(
+    rows: list[Tensor], starts: Tensor, dropout: float, reach: Reach, blocks: int = 1, joined: int = 1
+) -> Tensor:
+    """By the kernels: a head's numbers in so many blocks; so many of queries, keys and values in the first tensor."""
+    laid = [tensor.unflatten(-1, (blocks, -1)).permute(2, 0, 1, 3).flatten(-2) for tensor in rows]
+    parts = [torch.cat(laid[:joined], -1), *laid[joined:]]
+    sizes = HeadSizes(HEADS, rows[0].shape[2], rows[2].shape[2])
+    average = attend_packed(parts, sizes, starts, dropout, reach)
+    return average.unflatten(-1, (HEADS, -1)).permute(1, 2, 0, 3).flatten(-2)
 
 
 def one_by_one(
@@ -72,9 +87,10 @@ def assert_like_the_formula(
     reach: Reach = EVERYWHERE,
     device: str = "cpu",
     lengths: tuple[int, ...] = LENGTHS,
+    **laid: int,
 ) -> None:
     rows = rows_of(lengths, d_k, d_v, dtype, device)
-    found = with_gradients(attend_packed(*rows, starts_of(lengths).to(device), 0.0, reach), rows)
+    found = with_gradients(attended(rows, starts_of(lengths).to(device), 0.0, reach, **laid), rows)
     exact = [tensor.detach().double().requires_grad_() for tensor in rows]
     assert_near(found, with_gradients(one_by_one(exact, lengths, reach), exact), tolerance)
 
@@ -90,7 +106,7 @@ def assert_dropout_is_the_same_in_both_directions(device: str = "cpu") -> None:
 
     def drawn(rows: list[Tensor]) -> Tensor:
         torch.manual_seed(7)
-        return attend_packed(*rows, starts, p, EVERYWHERE)
+        return attended(rows, starts, p, EVERYWHERE)
 
     left = drawn([query, key, identity])
     kept = [(part[:, :, : len(part)] != 0).transpose(0, 1) / (1 - p) for part in left.split(list(lengths))]
@@ -108,7 +124,7 @@ def assert_dropout_is_fair(draws: int, device: str = "cpu") -> None:
     lengths = (5, 20)
     starts, rows = starts_of(lengths).to(device), rows_of(lengths, 16, 16, device=device)
     torch.manual_seed(0)
-    mean = sum(attend_packed(*rows, starts, 0.25, EVERYWHERE) for _ in range(draws)) / draws
+    mean = sum(attended(rows, starts, 0.25, EVERYWHERE) for _ in range(draws)) / draws
     expected = one_by_one(rows, lengths)
     # One probability that is kept or not, at worst all there is, deviates by sqrt(p / (1 - p)).
     most = 5 * math.sqrt(0.25 / 0.75 / draws) * rows[2].abs().max()
@@ -121,11 +137,24 @@ def assert_the_seed_decides(device: str = "cpu") -> None:
 
     def drawn(seed: int) -> list[Tensor]:
         torch.manual_seed(seed)
-        return with_gradients(attend_packed(*rows, starts, 0.25, Reach(7, True)), rows)
+        return with_gradients(attended(rows, starts, 0.25, Reach(7, True)), rows)
 
     first, second, other = drawn(1), drawn(1), drawn(2)
     assert all(map(torch.equal, first, second))
     assert not any(map(torch.equal, first, other))
+
+
+def assert_encoders_like_masked_ones() -> None:
+    """Whole encoders, with every gradient."""
+    plans = AttentionPlan(), AttentionPlan(window=2), AttentionPlan(content=(1,))
+    relaxed = AttentionPlan(window=2, relaxed=True)
+    for kind, plan in [("dense", relaxed), ("position", relaxed), *product(["block"], plans)]:
+        model, (content, layout) = encoder(kind), inputs(3, 12, 2)
+        expected = run(model, content, layout, plan)
+        with mock.patch("fencepost.model.attention.serves", return_value=True):
+            found = run(model, content, layout, plan)
+        assert_near(found, expected, 1e-4)
+        assert not torch.equal(found[0], expected[0])  # it was not computed in the same way
 
 
 INTERPRETED = """
@@ -135,26 +164,33 @@ INTERPRETED = """
         SHORT,
         assert_dropout_is_fair,
         assert_dropout_is_the_same_in_both_directions,
+        assert_encoders_like_masked_ones,
         assert_like_the_formula,
         assert_the_seed_decides,
     )
 
     for reach in REACHES:
         assert_like_the_formula(16, 16, torch.float32, 1e-5, reach, lengths=SHORT)
+    for reach in REACHES[::3]:
         assert_like_the_formula(16, 16, torch.float16, 2e-3, reach)
     for d_k, d_v in ((5, 5), (64, 64), (16, 5), (24, 64), (1, 1), (128, 16)):
         assert_like_the_formula(d_k, d_v, torch.float32, 1e-5, lengths=SHORT)
+    assert_like_the_formula(64, 32, torch.float16, 2e-3, blocks=2, joined=3)
+    for blocks, joined in ((2, 1), (2, 3), (1, 2)):
+        assert_like_the_formula(10, 4, torch.float32, 1e-5, lengths=SHORT, blocks=blocks, joined=joined)
     assert_dropout_is_the_same_in_both_directions()
     assert_dropout_is_fair(draws=30)
     assert_the_seed_decides()
+    assert_encoders_like_masked_ones()
 """
 
 
 def test_kernels_agree_with_the_formula_when_interpreted() -> None:
     pytest.importorskip("triton")
     # Triton decides between compiling and interpreting when it is imported.
-    paths = os.pathsep.join([os.getcwd(), os.path.dirname(__file__), os.environ.get("PYTHONPATH", "")])
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": paths}
+    root = Path(__file__).parents[2]
+    paths = [str(root), str(root / "tests" / "model"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -193,5 +229,5 @@ def test_dropout_on_a_gpu_is_fair_and_follows_the_seed() -> None:
 def test_gradients_do_not_differ_from_run_to_run() -> None:
     lengths = (30, 7, 100, 64) * 50
     starts, rows = starts_of(lengths).cuda(), rows_of(lengths, 64, 64, torch.bfloat16, "cuda")
-    first, second = (with_gradients(attend_packed(*rows, starts, 0.0, EVERYWHERE), rows) for _ in range(2))
+    first, second = (with_gradients(attended(rows, starts, 0.0, EVERYWHERE), rows) for _ in range(2))
     assert all(map(torch.equal, first, second))

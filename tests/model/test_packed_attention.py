@@ -5,6 +5,7 @@ On a GPU with the kernels; on the CPU with a loop in the kernel's place, and lay
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -22,7 +23,7 @@ from fencepost.model.build import build_model
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.layout import Layout
-from fencepost.model.packed_attention import OLDEST, serves
+from fencepost.model.packed_attention import OLDEST, HeadSizes, roles, serves
 from fencepost.model.plan import AttentionPlan, Reach
 from fencepost.model.precision import lower
 from fencepost.model.pretrained import Pretrained
@@ -32,6 +33,8 @@ HAS_KERNELS = torch.cuda.is_available() and torch.cuda.get_device_capability() >
 ON_A_GPU = pytest.mark.skipif(not HAS_KERNELS, reason="is about a GPU")
 KINDS = pytest.mark.parametrize("kind", ["dense", "block", "position"])
 PLANS = pytest.mark.parametrize("plan", [AttentionPlan(), AttentionPlan(2), AttentionPlan(7), AttentionPlan(7, True)])
+
+EIGHT = HeadSizes(8, 64, 64)
 
 
 def encoder(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
@@ -86,7 +89,7 @@ def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -
 @pytest.fixture
 def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """One that nobody computes on."""
-    monkeypatch.setattr("fencepost.model.packed_attention.find_spec", lambda name: name)
+    monkeypatch.setattr("fencepost.model.packed_attention.has_triton", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: OLDEST)
     return torch.device("cuda")
 
@@ -107,22 +110,22 @@ def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
 def test_the_kernels_serve_heads_up_to_a_size(
     new_gpu: torch.device, sizes: tuple[int, int], dtype: torch.dtype, has_kernels: bool
 ) -> None:
-    assert serves(*sizes, dtype, new_gpu) == has_kernels
+    assert serves(HeadSizes(8, *sizes), dtype, new_gpu) == has_kernels
 
 
 def test_the_kernels_are_not_on_the_cpu(new_gpu: torch.device) -> None:
-    assert serves(64, 64, torch.bfloat16, new_gpu)
-    assert not serves(64, 64, torch.bfloat16, torch.device("cpu"))
+    assert serves(EIGHT, torch.bfloat16, new_gpu)
+    assert not serves(EIGHT, torch.bfloat16, torch.device("cpu"))
 
 
 def test_an_old_gpu_has_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
-    assert not serves(64, 64, torch.bfloat16, new_gpu)
+    assert not serves(EIGHT, torch.bfloat16, new_gpu)
 
 
 def test_without_triton_there_are_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.model.packed_attention.find_spec", lambda name: None)
-    assert not serves(64, 64, torch.bfloat16, new_gpu)
+    monkeypatch.setattr("fencepost.model.packed_attention.has_triton", lambda: False)
+    assert not serves(EIGHT, torch.bfloat16, new_gpu)
 
 
 def run_padded(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
@@ -178,15 +181,19 @@ def test_recorded_dropout_depends_on_the_seed_alone() -> None:
 
 
 def attend_one_by_one(
-    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, dropout: float, reach: Reach
+    parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach
 ) -> Tensor:
     """What the kernels do, in a loop."""
-    parts = []
+    blocks = len(parts[0])
+    rows = [
+        role.unflatten(-1, (sizes.heads, -1)).permute(2, 1, 0, 3).flatten(-2) for role in roles(parts, sizes)
+    ]  # [heads, R, d]
+    averages = []
     for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
-        heads = (rows[first:end].transpose(0, 1) for rows in (query, key, value))
+        heads = (tensor[:, first:end] for tensor in rows)
         mask = AttentionPlan(*reach).mask(torch.tensor([end - first]), end - first)[0]
-        parts.append(F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropout).transpose(0, 1))
-    return torch.cat(parts)
+        averages.append(F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropout))
+    return torch.cat(averages, 1).unflatten(-1, (blocks, -1)).permute(2, 1, 0, 3).flatten(-2)
 
 
 @pytest.fixture

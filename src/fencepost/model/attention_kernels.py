@@ -1,6 +1,7 @@
 """Attention within sequences laid end to end, on a GPU in Triton: one launch forward and two backward, no atomics.
 
-B sequences lie in R rows. A program has one head and TILE rows of one sequence, few because sentences are short, and
+B sequences lie in R rows. A head has numbers in each block, as ``BlockDiagonal`` lays them: content in one, position in
+the other. A program has one head and TILE rows of one sequence, few because sentences are short, and
 walks over the tiles of that sequence within its reach. Nobody has to count tiles: those of sequence b are numbered
 from ``starts[b] // TILE + b`` on, which leaves room for all of them, and a program whose tile lies beyond the end of
 its sequence has nothing to do. Backward computes the probabilities again, from the log-sum-exp of each row.
@@ -15,6 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from fencepost.model.lstm_kernels import EXACT
+from fencepost.model.packed_attention import HeadSizes, Roles
 from fencepost.model.plan import Reach
 
 TILE, EXACT_TILE = 32, 16  # rows in half precision and in fp32
@@ -28,59 +30,56 @@ VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile a
 
 
 def forward(
-    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach
+    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach
 ) -> tuple[Tensor, Tensor]:
-    """Softmax(Q K^T / sqrt(d_k)) V [R, heads, d_v], of [R, heads, d_k] twice and [R, heads, d_v].
+    """Softmax(Q K^T / sqrt(d_k)) V: queries, keys and values of [blocks, R, heads * d / blocks] -> the same.
 
     ``starts`` [B + 1], int32: the first row of each sequence, and R. ``noise`` [heads, R], int32: random numbers that
     decide what is dropped. With the average what ``backward`` asks for: the logarithm to base 2 of what the softmax
     of each row divides by, [heads, R].
     """
-    average = value.new_empty(value.shape)
-    sums = query.new_empty(query.shape[1], len(query), dtype=torch.float32)
-    given = (query, key, value, starts, sums if noise is None else noise)
-    sizes = (*_strides(query, key, value), len(query), len(starts) - 1)
-    _forward[_grid](*given, average, sums, *sizes, **_form(query, value, dropout, reach, FORWARD_WARPS))
+    average = rows.value.new_empty(rows.value.shape)
+    sums = average.new_empty(sizes.heads, average.shape[1], dtype=torch.float32)
+    given = (*rows, starts, sums if noise is None else noise)
+    places = (*_strides(rows), average.shape[1], len(starts) - 1)
+    _forward[_grid](*given, average, sums, *places, **_form(rows, sizes, dropout, reach, FORWARD_WARPS))
     return average, sums
 
 
 def backward(
-    d_average: Tensor, query: Tensor, key: Tensor, value: Tensor, starts: Tensor, noise: Tensor | None,
+    d_average: Tensor, rows: Roles, d_rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None,
     average: Tensor, sums: Tensor, dropout: float, reach: Reach,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """The gradients of queries, keys and values."""
-    d_query, d_key, d_value = (rows.new_empty(rows.shape) for rows in (query, key, value))
+) -> None:  # fmt: skip
+    """Writes the gradients of queries, keys and values to ``d_rows``, whose strides are those of ``rows``."""
     along = torch.empty_like(sums)
-    given = (d_average, query, key, value, starts, sums if noise is None else noise, sums, along)
-    sizes = (*_strides(d_average, query, key, value), len(query), len(starts) - 1)
-    form = _form(query, value, dropout, reach, QUERY_WARPS)
-    _backward_query[_grid](*given, average, d_query, *sizes, **form)
-    form = _form(query, value, dropout, reach, KEY_VALUE_WARPS)
-    _backward_key_value[_grid](*given, d_key, d_value, *sizes, **form)
-    return d_query, d_key, d_value
+    given = (d_average, *rows, starts, sums if noise is None else noise, sums, along)
+    places = (*_strides(rows), average.shape[1], len(starts) - 1)
+    form = _form(rows, sizes, dropout, reach, QUERY_WARPS)
+    _backward_query[_grid](*given, average, d_rows.query, *places, **form)
+    form = _form(rows, sizes, dropout, reach, KEY_VALUE_WARPS)
+    _backward_key_value[_grid](*given, d_rows.key, d_rows.value, *places, **form)
 
 
 def _grid(form: dict[str, int]) -> tuple[int]:
     return ((form["rows"] // form["TILE"] + form["count"]) * form["HEADS"],)
 
 
-def _strides(*tensors: Tensor) -> tuple[int, ...]:
-    """Of rows and heads; the numbers of a head lie side by side."""
-    return tuple(stride for rows in tensors for stride in rows.stride()[:2])
+def _strides(rows: Roles) -> tuple[int, ...]:
+    """Of rows and blocks; the numbers of a head in a block lie side by side, and after them those of the next head."""
+    return tuple(stride for tensor in rows for stride in (tensor.stride(1), tensor.stride(0)))
 
 
-def _form(query: Tensor, value: Tensor, dropout: float, reach: Reach, warps: int) -> dict[str, float | str | None]:
-    _, heads, d_k = query.shape
-    d_v = value.shape[2]
-    width_k, width_v = (max(triton.next_power_of_2(size), NARROWEST) for size in (d_k, d_v))
+def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, warps: int) -> dict[str, float | str | None]:
+    width_k, width_v = (max(triton.next_power_of_2(size), NARROWEST) for size in (sizes.d_k, sizes.d_v))
     return {
-        "HEADS": heads,
-        "D_K": d_k,
-        "D_V": d_v,
+        "HEADS": sizes.heads,
+        "BLOCKS": len(rows.query),
+        "D_K": sizes.d_k,
+        "D_V": sizes.d_v,
         "WIDTH_K": width_k,
         "WIDTH_V": width_v,
-        "TILE": EXACT_TILE if query.dtype == torch.float32 else TILE,
-        "SCALE": 1 / math.sqrt(d_k),
+        "TILE": EXACT_TILE if rows.query.dtype == torch.float32 else TILE,
+        "SCALE": 1 / math.sqrt(sizes.d_k),
         "DROPPED": round(dropout * PARTS),
         "KEPT": 1 / (1 - dropout),
         "WINDOW": reach.window,
@@ -142,38 +141,48 @@ def _kept(noise, j, DROPPED: tl.constexpr):
 
 
 @triton.jit
-def _load(base, i, length, stride, SIZE: tl.constexpr, WIDTH: tl.constexpr):
-    """Rows i of a sequence and head: [TILE, WIDTH], with zeros where there are none."""
+def _places(i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
+    """Where the numbers of a head are in rows i, some in each block; and which of them there are: [TILE, WIDTH]."""
     column = tl.arange(0, WIDTH)[None, :]
-    return tl.load(base + i[:, None] * stride + column, mask=(i[:, None] < length) & (column < SIZE), other=0.0)
+    part: tl.constexpr = SIZE // BLOCKS
+    return i[:, None] * row + column // part * block + column % part, (i[:, None] < length) & (column < SIZE)
 
 
 @triton.jit
-def _store(base, i, length, rows, stride, SIZE: tl.constexpr, WIDTH: tl.constexpr):
-    column = tl.arange(0, WIDTH)[None, :]
-    tl.store(base + i[:, None] * stride + column, rows, mask=(i[:, None] < length) & (column < SIZE))
+def _load(base, i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
+    """Rows i of a sequence and head: [TILE, WIDTH], with zeros where there are none."""
+    place, there = _places(i, length, row, block, SIZE, BLOCKS, WIDTH)
+    return tl.load(base + place, mask=there, other=0.0)
+
+
+@triton.jit
+def _store(base, i, length, numbers, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
+    place, there = _places(i, length, row, block, SIZE, BLOCKS, WIDTH)
+    tl.store(base + place, numbers, mask=there)
 
 
 @triton.jit(do_not_specialize=VARYING)
 def _forward(
     query, key, value, starts, noise, average, sums,
-    query_row, query_head, key_row, key_head, value_row, value_head, rows, count,
-    HEADS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr, WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
+    query_row, query_block, key_row, key_block, value_row, value_block, rows, count,
+    HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
+    WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
     WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
         return
-    query += start * query_row + head * query_head
-    key += start * key_row + head * key_head
-    value += start * value_row + head * value_head
-    average += (start * HEADS + head) * D_V
+    average_row: tl.constexpr = HEADS * (D_V // BLOCKS)
+    query += start * query_row + head * (D_K // BLOCKS)
+    key += start * key_row + head * (D_K // BLOCKS)
+    value += start * value_row + head * (D_V // BLOCKS)
+    average += (start * HEADS + head) * (D_V // BLOCKS)
     sums += start + head * rows
     noise += start + head * rows
 
     i = first + tl.arange(0, TILE)
-    q = _load(query, i, length, query_row, D_K, WIDTH_K)
+    q = _load(query, i, length, query_row, query_block, D_K, BLOCKS, WIDTH_K)
     if DROPPED > 0:
         drawn = tl.load(noise + i, mask=i < length, other=0)
     most = tl.full((TILE,), -1e30, tl.float32)  # a number, because a tile may hold nothing that a row may attend to
@@ -182,8 +191,8 @@ def _forward(
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
     for low in range(begin, end, TILE):
         j = low + tl.arange(0, TILE)
-        k = _load(key, j, length, key_row, D_K, WIDTH_K)
-        v = _load(value, j, length, value_row, D_V, WIDTH_V)
+        k = _load(key, j, length, key_row, key_block, D_K, BLOCKS, WIDTH_K)
+        v = _load(value, j, length, value_row, value_block, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
         s = tl.where(_allowed(i[:, None], j[None, :], length, WINDOW, RELAXED), s, float("-inf"))
         most_yet = tl.maximum(most, tl.max(s, axis=1))
@@ -194,35 +203,38 @@ def _forward(
         if DROPPED > 0:
             p = tl.where(_kept(drawn[:, None], j[None, :], DROPPED), p, 0.0)
         mean = tl.dot(p.to(v.dtype), v, mean * fading[:, None], input_precision=PRECISION)
-    _store(average, i, length, mean * (KEPT / total)[:, None], HEADS * D_V, D_V, WIDTH_V)
+    mean *= (KEPT / total)[:, None]
+    _store(average, i, length, mean, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
     tl.store(sums + i, most + tl.log2(total), mask=i < length)
 
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_query(
     d_average, query, key, value, starts, noise, sums, along, average, d_query,
-    d_average_row, d_average_head, query_row, query_head, key_row, key_head, value_row, value_head, rows, count,
-    HEADS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr, WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
+    query_row, query_block, key_row, key_block, value_row, value_block, rows, count,
+    HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
+    WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
     WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
         return
-    d_average += start * d_average_row + head * d_average_head
-    query += start * query_row + head * query_head
-    key += start * key_row + head * key_head
-    value += start * value_row + head * value_head
-    average += (start * HEADS + head) * D_V
-    d_query += (start * HEADS + head) * D_K
+    average_row: tl.constexpr = HEADS * (D_V // BLOCKS)
+    d_average += (start * HEADS + head) * (D_V // BLOCKS)
+    query += start * query_row + head * (D_K // BLOCKS)
+    key += start * key_row + head * (D_K // BLOCKS)
+    value += start * value_row + head * (D_V // BLOCKS)
+    average += (start * HEADS + head) * (D_V // BLOCKS)
+    d_query += start * query_row + head * (D_K // BLOCKS)
     sums += start + head * rows
     along += start + head * rows
     noise += start + head * rows
 
     i = first + tl.arange(0, TILE)
-    q = _load(query, i, length, query_row, D_K, WIDTH_K)
-    d_mean = _load(d_average, i, length, d_average_row, D_V, WIDTH_V)
-    mean = _load(average, i, length, HEADS * D_V, D_V, WIDTH_V)
+    q = _load(query, i, length, query_row, query_block, D_K, BLOCKS, WIDTH_K)
+    d_mean = _load(d_average, i, length, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
+    mean = _load(average, i, length, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
     # The sum over j of p(i -> j) times its gradient, dropout included.
     d_p_mean = tl.sum(mean.to(tl.float32) * d_mean.to(tl.float32), axis=1)
     tl.store(along + i, d_p_mean, mask=i < length)
@@ -233,8 +245,8 @@ def _backward_query(
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
     for low in range(begin, end, TILE):
         j = low + tl.arange(0, TILE)
-        k = _load(key, j, length, key_row, D_K, WIDTH_K)
-        v = _load(value, j, length, value_row, D_V, WIDTH_V)
+        k = _load(key, j, length, key_row, key_block, D_K, BLOCKS, WIDTH_K)
+        v = _load(value, j, length, value_row, value_block, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
         allowed = _allowed(i[:, None], j[None, :], length, WINDOW, RELAXED)
         p = tl.where(allowed, tl.exp2(s - total[:, None]), 0.0)
@@ -243,14 +255,15 @@ def _backward_query(
             d_p = tl.where(_kept(drawn[:, None], j[None, :], DROPPED), d_p * KEPT, 0.0)
         d_s = p * (d_p - d_p_mean[:, None])
         d_q = tl.dot(d_s.to(k.dtype), k, d_q, input_precision=PRECISION)
-    _store(d_query, i, length, d_q * SCALE, HEADS * D_K, D_K, WIDTH_K)
+    _store(d_query, i, length, d_q * SCALE, query_row, query_block, D_K, BLOCKS, WIDTH_K)
 
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_key_value(
     d_average, query, key, value, starts, noise, sums, along, d_key, d_value,
-    d_average_row, d_average_head, query_row, query_head, key_row, key_head, value_row, value_head, rows, count,
-    HEADS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr, WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
+    query_row, query_block, key_row, key_block, value_row, value_block, rows, count,
+    HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
+    WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
     WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
@@ -258,26 +271,27 @@ def _backward_key_value(
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
         return
-    d_average += start * d_average_row + head * d_average_head
-    query += start * query_row + head * query_head
-    key += start * key_row + head * key_head
-    value += start * value_row + head * value_head
-    d_key += (start * HEADS + head) * D_K
-    d_value += (start * HEADS + head) * D_V
+    average_row: tl.constexpr = HEADS * (D_V // BLOCKS)
+    d_average += (start * HEADS + head) * (D_V // BLOCKS)
+    query += start * query_row + head * (D_K // BLOCKS)
+    key += start * key_row + head * (D_K // BLOCKS)
+    value += start * value_row + head * (D_V // BLOCKS)
+    d_key += start * key_row + head * (D_K // BLOCKS)
+    d_value += start * value_row + head * (D_V // BLOCKS)
     sums += start + head * rows
     along += start + head * rows
     noise += start + head * rows
 
     j = first + tl.arange(0, TILE)
-    k = _load(key, j, length, key_row, D_K, WIDTH_K)
-    v = _load(value, j, length, value_row, D_V, WIDTH_V)
+    k = _load(key, j, length, key_row, key_block, D_K, BLOCKS, WIDTH_K)
+    v = _load(value, j, length, value_row, value_block, D_V, BLOCKS, WIDTH_V)
     d_k = tl.zeros((TILE, WIDTH_K), tl.float32)
     d_v = tl.zeros((TILE, WIDTH_V), tl.float32)
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
     for low in range(begin, end, TILE):
         i = low + tl.arange(0, TILE)
-        q = _load(query, i, length, query_row, D_K, WIDTH_K)
-        d_mean = _load(d_average, i, length, d_average_row, D_V, WIDTH_V)
+        q = _load(query, i, length, query_row, query_block, D_K, BLOCKS, WIDTH_K)
+        d_mean = _load(d_average, i, length, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
         total = tl.load(sums + i, mask=i < length, other=0.0)
         d_p_mean = tl.load(along + i, mask=i < length, other=0.0)
         s = tl.dot(k, tl.trans(q), input_precision=PRECISION) * (SCALE * LOG_2_E)
@@ -293,5 +307,5 @@ def _backward_key_value(
         d_v = tl.dot(kept_p.to(d_mean.dtype), d_mean, d_v, input_precision=PRECISION)
         d_s = p * (d_p - d_p_mean[None, :])
         d_k = tl.dot(d_s.to(q.dtype), q, d_k, input_precision=PRECISION)
-    _store(d_key, j, length, d_k * SCALE, HEADS * D_K, D_K, WIDTH_K)
-    _store(d_value, j, length, d_v * KEPT, HEADS * D_V, D_V, WIDTH_V)
+    _store(d_key, j, length, d_k * SCALE, key_row, key_block, D_K, BLOCKS, WIDTH_K)
+    _store(d_value, j, length, d_v * KEPT, value_row, value_block, D_V, BLOCKS, WIDTH_V)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from fencepost.model.has_triton import has_triton
 from fencepost.model.plan import Reach
 
 OLDEST: Final = (8, 0)  # the compute capability that Triton asks for
@@ -16,39 +17,66 @@ LARGEST: Final = 512  # bytes of a head, of which a GPU's shared memory holds so
 TYPES: Final = (torch.bfloat16, torch.float16, torch.float32)
 
 
-def serves(query_size: int, value_size: int, dtype: torch.dtype, device: torch.device) -> bool:
-    """Whether there are such kernels for these sizes of a head."""
+class HeadSizes(NamedTuple):
+    """How many, and how many numbers each has."""
+
+    heads: int
+    d_k: int
+    d_v: int
+
+
+class Roles(NamedTuple):
+    """[blocks, R, heads * d / blocks] each, head by head."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+
+
+def roles(parts: Sequence[Tensor], sizes: HeadSizes) -> Roles:
+    """Views of one, two or three tensors [blocks, R, columns], whose columns are queries, keys and values."""
+    widths = [sizes.heads * size // len(parts[0]) for size in (sizes.d_k, sizes.d_k, sizes.d_v)]
+    views: list[Tensor] = []
+    for part in parts:
+        first = 0
+        while first < part.shape[-1]:
+            width = widths[len(views)]
+            views.append(part[..., first : first + width])
+            first += width
+    return Roles(*views)
+
+
+def serves(sizes: HeadSizes, dtype: torch.dtype, device: torch.device) -> bool:
+    """Whether there are such kernels for heads of these sizes."""
     return (
         device.type == "cuda"
         and dtype in TYPES
-        and max(query_size, value_size) * dtype.itemsize <= LARGEST
-        and find_spec("triton") is not None
+        and max(sizes.d_k, sizes.d_v) * dtype.itemsize <= LARGEST
+        and has_triton()
         and torch.cuda.get_device_capability(device) >= OLDEST
     )
 
 
-def attend_packed(query: Tensor, key: Tensor, value: Tensor, starts: Tensor, dropout: float, reach: Reach) -> Tensor:
+def attend_packed(parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach) -> Tensor:
     """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head, wherever the rows are.
 
-    [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v]. ``starts`` [B + 1], int32: the first row of each
-    sequence, and R. Dropout falls on the probabilities.
+    ``parts`` as ``roles`` takes them -> [blocks, R, heads * d_v / blocks]. ``starts`` [B + 1], int32: the first row of
+    each sequence, and R. Dropout falls on the probabilities.
     """
-    average: Tensor = _AttendPacked.apply(query, key, value, starts, dropout, reach)  # type: ignore[no-untyped-call]
+    average: Tensor = _AttendPacked.apply(sizes, starts, dropout, reach, *parts)  # type: ignore[no-untyped-call]
     return average
 
 
 class _AttendPacked(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, starts: Tensor, dropout: float, reach: Reach
-    ) -> Tensor:
+    def forward(ctx: Any, sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach, *parts: Tensor) -> Tensor:
         from fencepost.model import attention_kernels
 
-        query, key, value = _dense(query), _dense(key), _dense(value)
-        noise = _noise(query) if dropout > 0 else None
-        average, sums = attention_kernels.forward(query, key, value, starts, noise, dropout, reach)
-        ctx.save_for_backward(query, key, value, starts, noise, average, sums)
-        ctx.how = dropout, reach
+        parts = tuple(part.contiguous() for part in parts)
+        noise = _noise(parts[0], sizes) if dropout > 0 else None
+        average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, dropout, reach)
+        ctx.save_for_backward(starts, noise, average, sums, *parts)
+        ctx.how = sizes, dropout, reach
         return average
 
     @staticmethod
@@ -56,16 +84,15 @@ class _AttendPacked(torch.autograd.Function):
     def backward(ctx: Any, d_average: Tensor) -> tuple[Tensor | None, ...]:
         from fencepost.model import attention_kernels
 
-        gradients = attention_kernels.backward(_dense(d_average), *ctx.saved_tensors, *ctx.how)
-        return *gradients, None, None, None
+        starts, noise, average, sums, *parts = ctx.saved_tensors
+        sizes, *how = ctx.how
+        d_parts = [torch.empty_like(part) for part in parts]
+        rows, d_rows = roles(parts, sizes), roles(d_parts, sizes)
+        attention_kernels.backward(d_average.contiguous(), rows, d_rows, sizes, starts, noise, average, sums, *how)
+        return None, None, None, None, *d_parts
 
 
-def _noise(query: Tensor) -> Tensor:
+def _noise(part: Tensor, sizes: HeadSizes) -> Tensor:
     """A random number for each row of each head, by torch's generator, which recordings draw from anew in each run."""
-    rows, heads, _ = query.shape
-    return torch.randint(-(2**31), 2**31, (heads, rows), dtype=torch.int32, device=query.device)
-
-
-def _dense(rows: Tensor) -> Tensor:
-    """With the numbers of a head side by side, as kernels read them."""
-    return rows if rows.stride(-1) == 1 else rows.contiguous()
+    shape = sizes.heads, part.shape[1]
+    return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=part.device)
