@@ -16,6 +16,7 @@ import torch
 from test_packed_attention import encoder, inputs, run
 from torch import Tensor
 
+from fencepost.model.has_triton import has_triton
 from fencepost.model.packed_attention import LARGEST, OLDEST, HeadSizes, attend_packed
 from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach
 
@@ -23,7 +24,7 @@ LENGTHS = 1, 3, 33, 0, 70, 2, 0  # sequences of several tiles, with part of a ti
 SHORT = 1, 3, 17, 0, 34, 2, 0
 HEADS = 2
 REACHES = Reach(), *(Reach(window, relaxed) for window in (0, 1, 7, 40) for relaxed in (False, True))
-HAS_KERNELS = torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
+HAS_KERNELS = has_triton() and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
 ON_A_GPU = pytest.mark.skipif(not HAS_KERNELS, reason="is about a GPU")
 
 
@@ -95,7 +96,9 @@ def assert_like_the_formula(
     assert_near(found, with_gradients(one_by_one(exact, lengths, reach), exact), tolerance)
 
 
-def assert_dropout_is_the_same_in_both_directions(device: str = "cpu") -> None:
+def assert_dropout_is_the_same_in_both_directions(
+    device: str = "cpu", reach: Reach = EVERYWHERE, blocks: int = 1
+) -> None:
     """Where values are rows of the identity, the average is what was left of the probabilities."""
     lengths, p = (3, 40, 0, 25), 0.25
     size = max(lengths)
@@ -106,18 +109,17 @@ def assert_dropout_is_the_same_in_both_directions(device: str = "cpu") -> None:
 
     def drawn(rows: list[Tensor]) -> Tensor:
         torch.manual_seed(7)
-        return attended(rows, starts, p, EVERYWHERE)
+        return attended(rows, starts, p, reach, blocks)
 
     left = drawn([query, key, identity])
     kept = [(part[:, :, : len(part)] != 0).transpose(0, 1) / (1 - p) for part in left.split(list(lengths))]
-    there = kept[1].bool()
-    assert abs(there.double().mean().item() - (1 - p)) < 0.03
-    for both in (there[:, 1:] & there[:, :-1], there[:, :, 1:] & there[:, :, :-1], there[0] & there[1]):
-        assert abs(both.double().mean().item() - (1 - p) ** 2) < 0.05  # rows, columns and heads are on their own
+    if reach == EVERYWHERE:
+        there = kept[1].bool()
+        assert abs(there.double().mean().item() - (1 - p)) < 0.03
+        for both in (there[:, 1:] & there[:, :-1], there[:, :, 1:] & there[:, :, :-1], there[0] & there[1]):
+            assert abs(both.double().mean().item() - (1 - p) ** 2) < 0.05  # rows, columns and heads are on their own
     rows = [query, key, value]
-    assert_near(
-        with_gradients(drawn(rows), rows), with_gradients(one_by_one(rows, lengths, EVERYWHERE, kept), rows), 1e-5
-    )
+    assert_near(with_gradients(drawn(rows), rows), with_gradients(one_by_one(rows, lengths, reach, kept), rows), 1e-5)
 
 
 def assert_dropout_is_fair(draws: int, device: str = "cpu") -> None:
@@ -159,6 +161,7 @@ def assert_encoders_like_masked_ones() -> None:
 
 INTERPRETED = """
     import torch
+    from fencepost.model.plan import Reach
     from tests.model.test_attention_kernels import (
         REACHES,
         SHORT,
@@ -179,7 +182,9 @@ INTERPRETED = """
     for blocks, joined in ((2, 1), (2, 3), (1, 2)):
         assert_like_the_formula(10, 4, torch.float32, 1e-5, lengths=SHORT, blocks=blocks, joined=joined)
     assert_dropout_is_the_same_in_both_directions()
-    assert_dropout_is_fair(draws=30)
+    assert_dropout_is_the_same_in_both_directions(reach=Reach(7), blocks=2)
+    assert_dropout_is_the_same_in_both_directions(reach=Reach(7, True))
+    assert_dropout_is_fair(draws=20)
     assert_the_seed_decides()
     assert_encoders_like_masked_ones()
 """
@@ -219,8 +224,44 @@ def test_the_largest_heads_are_served_on_a_gpu() -> None:
 
 
 @ON_A_GPU
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float16, 3e-3), (torch.bfloat16, 2e-2)])
+@pytest.mark.parametrize(("blocks", "joined"), [(2, 3), (2, 1), (1, 2), (1, 3)])
+@pytest.mark.parametrize(("d_k", "d_v"), [(10, 4), (24, 48), (64, 64)])
+def test_heads_are_read_where_they_are_on_a_gpu(
+    dtype: torch.dtype, tolerance: float, blocks: int, joined: int, d_k: int, d_v: int
+) -> None:
+    assert_like_the_formula(d_k, d_v, dtype, tolerance, device="cuda", blocks=blocks, joined=joined)
+
+
+@pytest.mark.parametrize(("dtype", "precision"), [(torch.float32, "tf32"), (torch.bfloat16, "tf32")])
+def test_backward_multiplies_as_forward_did(dtype: torch.dtype, precision: str) -> None:
+    kernels = pytest.importorskip("fencepost.model.attention_kernels", exc_type=ImportError)
+    part = torch.zeros(1, 4, 48, dtype=dtype, requires_grad=True)
+    answer = torch.zeros(1, 4, 16, dtype=dtype), torch.zeros(2, 4)
+    before = torch.get_float32_matmul_precision()
+    with (
+        mock.patch.object(kernels, "forward", return_value=answer) as forward,
+        mock.patch.object(kernels, "backward") as back,
+    ):
+        torch.set_float32_matmul_precision("high")
+        try:
+            average = attend_packed([part], HeadSizes(2, 8, 8), starts_of((4,)), 0.0, EVERYWHERE)
+        finally:
+            torch.set_float32_matmul_precision(before)
+        average.sum().backward()
+    assert forward.call_args.args[-1] == back.call_args.args[-1] == precision
+
+
+@ON_A_GPU
+def test_long_sequences_are_attended_on_a_gpu() -> None:
+    assert_like_the_formula(64, 64, torch.bfloat16, 2e-2, Reach(200, True), "cuda", lengths=(5_000, 3))
+
+
+@ON_A_GPU
 def test_dropout_on_a_gpu_is_fair_and_follows_the_seed() -> None:
     assert_dropout_is_the_same_in_both_directions("cuda")
+    assert_dropout_is_the_same_in_both_directions("cuda", Reach(7), blocks=2)
+    assert_dropout_is_the_same_in_both_directions("cuda", Reach(7, True))
     assert_dropout_is_fair(draws=1_000, device="cuda")
     assert_the_seed_decides("cuda")
 

@@ -22,14 +22,15 @@ from fencepost.model.bert import Bert
 from fencepost.model.build import build_model
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
+from fencepost.model.has_triton import has_triton
 from fencepost.model.layout import Layout
 from fencepost.model.packed_attention import OLDEST, HeadSizes, roles, serves
 from fencepost.model.plan import AttentionPlan, Reach
 from fencepost.model.precision import lower
 from fencepost.model.pretrained import Pretrained
-from fencepost.model.recordings import LONGEST, Recordings, _filled, _Recordable
+from fencepost.model.recordings import LONGEST, Recordings, _capacity, _filled, _Recordable
 
-HAS_KERNELS = torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
+HAS_KERNELS = has_triton() and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
 ON_A_GPU = pytest.mark.skipif(not HAS_KERNELS, reason="is about a GPU")
 KINDS = pytest.mark.parametrize("kind", ["dense", "block", "position"])
 PLANS = pytest.mark.parametrize("plan", [AttentionPlan(), AttentionPlan(2), AttentionPlan(7), AttentionPlan(7, True)])
@@ -276,10 +277,44 @@ def test_no_more_is_recorded_than_memory_allows(recorded: list[_Recordable], mon
     assert [layers.count for layers in recorded] == [64]
 
 
-def test_spare_rows_are_a_sequence_of_their_own_after_empty_ones() -> None:
-    sequence, starts = _filled(layout_of(2, 3), used=5, rows=8, count=4)
-    assert sequence.tolist() == [0, 0, 1, 1, 1, 3, 3, 3]
-    assert starts.tolist() == [0, 2, 5, 5, 8]
+def test_spare_rows_are_short_sequences_before_empty_ones() -> None:
+    sequence, starts = _filled(layout_of(2, 3), used=5, rows=75, count=6)
+    assert sequence.tolist() == [0, 0, 1, 1, 1, *[5] * 70]
+    assert starts.tolist() == [0, 2, 5, 37, 69, 75, 75]
+    assert starts.dtype == torch.int32
+
+
+@pytest.mark.parametrize("sentences", [1, 47, 48, 49, 64, 250])
+@pytest.mark.parametrize("length", [1, 9, 20])
+def test_there_are_sequences_enough_for_all_spare_rows(
+    recorded: list[_Recordable], sentences: int, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Tensor] = []
+    monkeypatch.setattr(_Recordable, "forward", lambda _, *filled: seen.append(filled[-1]) or filled[0])
+    layout = layout_of(*[length] * sentences)
+    rows = torch.zeros(sentences * length, 4)
+    assert len(Recordings(torch.nn.Identity())((rows,), layout)) == len(rows)
+    assert seen[0][-1] == _capacity(len(rows))
+    assert (seen[0].diff() >= 0).all()
+    assert len(seen[0]) == recorded[0].count + 1
+
+
+def test_what_is_dropped_does_not_depend_on_what_was_recorded_before(
+    recorded: list[_Recordable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.model.recordings.MOST", 1)
+    model, (content, layout) = encoder("block", dropout=0.3), inputs(*[2] * 70)
+    model.recordings = Recordings(model.layers)
+
+    def drawn() -> Tensor:
+        torch.manual_seed(1)
+        return model(content, layout, AttentionPlan())
+
+    first = drawn()  # recorded
+    model.recordings = Recordings(model.layers)
+    model(*inputs(4), AttentionPlan())  # and now there is no room for more
+    assert torch.equal(first, drawn())
+    assert len(recorded) == 2
 
 
 def test_layers_that_cannot_be_recorded_run_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ its sequence has nothing to do. Backward computes the probabilities again, from 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
 import math
+from typing import Any
 
 import torch
 import triton
@@ -29,8 +30,13 @@ LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is taken as 2^(x / ln 2)
 VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile anew
 
 
+def precision_of(rows: Tensor) -> str:
+    """How rows are multiplied: as exactly as torch is told to now. Backward has to do it as forward did."""
+    return EXACT if rows.dtype == torch.float32 and torch.get_float32_matmul_precision() == "highest" else "tf32"
+
+
 def forward(
-    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach
+    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach, precision: str
 ) -> tuple[Tensor, Tensor]:
     """Softmax(Q K^T / sqrt(d_k)) V: queries, keys and values of [blocks, R, heads * d / blocks] -> the same.
 
@@ -42,22 +48,22 @@ def forward(
     sums = average.new_empty(sizes.heads, average.shape[1], dtype=torch.float32)
     given = (*rows, starts, sums if noise is None else noise)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
-    _forward[_grid](*given, average, sums, *places, **_form(rows, sizes, dropout, reach, FORWARD_WARPS))
+    form = _form(rows, sizes, dropout, reach, precision)
+    _forward[_grid](*given, average, sums, *places, **form, **_launch(form, FORWARD_WARPS))
     return average, sums
 
 
 def backward(
     d_average: Tensor, rows: Roles, d_rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None,
-    average: Tensor, sums: Tensor, dropout: float, reach: Reach,
+    average: Tensor, sums: Tensor, dropout: float, reach: Reach, precision: str,
 ) -> None:  # fmt: skip
     """Writes the gradients of queries, keys and values to ``d_rows``, whose strides are those of ``rows``."""
     along = torch.empty_like(sums)
     given = (d_average, *rows, starts, sums if noise is None else noise, sums, along)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
-    form = _form(rows, sizes, dropout, reach, QUERY_WARPS)
-    _backward_query[_grid](*given, average, d_rows.query, *places, **form)
-    form = _form(rows, sizes, dropout, reach, KEY_VALUE_WARPS)
-    _backward_key_value[_grid](*given, d_rows.key, d_rows.value, *places, **form)
+    form = _form(rows, sizes, dropout, reach, precision)
+    _backward_query[_grid](*given, average, d_rows.query, *places, **form, **_launch(form, QUERY_WARPS))
+    _backward_key_value[_grid](*given, d_rows.key, d_rows.value, *places, **form, **_launch(form, KEY_VALUE_WARPS))
 
 
 def _grid(form: dict[str, int]) -> tuple[int]:
@@ -65,11 +71,11 @@ def _grid(form: dict[str, int]) -> tuple[int]:
 
 
 def _strides(rows: Roles) -> tuple[int, ...]:
-    """Of rows and blocks; the numbers of a head in a block lie side by side, and after them those of the next head."""
-    return tuple(stride for tensor in rows for stride in (tensor.stride(1), tensor.stride(0)))
+    """Of rows; in a row of a block the numbers of a head lie side by side, and after them those of the next head."""
+    return tuple(tensor.stride(1) for tensor in rows)
 
 
-def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, warps: int) -> dict[str, float | str | None]:
+def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, precision: str) -> dict[str, Any]:
     width_k, width_v = (max(triton.next_power_of_2(size), NARROWEST) for size in (sizes.d_k, sizes.d_v))
     return {
         "HEADS": sizes.heads,
@@ -84,10 +90,13 @@ def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, warps: in
         "KEPT": 1 / (1 - dropout),
         "WINDOW": reach.window,
         "RELAXED": reach.relaxed,
-        "PRECISION": EXACT if torch.get_float32_matmul_precision() == "highest" else "tf32",
-        "num_warps": WIDE_WARPS if max(width_k, width_v) > WIDE else warps,
-        "num_stages": STAGES,
+        "PRECISION": precision,
     }
+
+
+def _launch(form: dict[str, Any], warps: int) -> dict[str, int]:
+    wide = max(form["WIDTH_K"], form["WIDTH_V"]) > WIDE
+    return {"num_warps": WIDE_WARPS if wide else warps, "num_stages": STAGES}
 
 
 @triton.jit
@@ -133,7 +142,7 @@ def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
 
 @triton.jit
 def _kept(noise, j, DROPPED: tl.constexpr):
-    """Whether p(i -> j) is not dropped: the j-th number of a SplitMix generator that begins with the noise of row i."""
+    """Whether p(i -> j) is kept: lowbias32 of the j-th step of a Weyl sequence that begins with the noise of row i."""
     x = noise.to(tl.uint32, bitcast=True) + j.to(tl.uint32) * 0x9E3779B9
     x = (x ^ (x >> 16)) * 0x7FEB352D
     x = (x ^ (x >> 15)) * 0x846CA68B
@@ -144,8 +153,11 @@ def _kept(noise, j, DROPPED: tl.constexpr):
 def _places(i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
     """Where the numbers of a head are in rows i, some in each block; and which of them there are: [TILE, WIDTH]."""
     column = tl.arange(0, WIDTH)[None, :]
+    there = (i[:, None] < length) & (column < SIZE)
+    if BLOCKS == 1:
+        return i[:, None] * row + column, there
     part: tl.constexpr = SIZE // BLOCKS
-    return i[:, None] * row + column // part * block + column % part, (i[:, None] < length) & (column < SIZE)
+    return i[:, None] * row + column // part * block + column % part, there
 
 
 @triton.jit
@@ -164,7 +176,7 @@ def _store(base, i, length, numbers, row, block, SIZE: tl.constexpr, BLOCKS: tl.
 @triton.jit(do_not_specialize=VARYING)
 def _forward(
     query, key, value, starts, noise, average, sums,
-    query_row, query_block, key_row, key_block, value_row, value_block, rows, count,
+    query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
@@ -182,7 +194,7 @@ def _forward(
     noise += start + head * rows
 
     i = first + tl.arange(0, TILE)
-    q = _load(query, i, length, query_row, query_block, D_K, BLOCKS, WIDTH_K)
+    q = _load(query, i, length, query_row, rows * query_row, D_K, BLOCKS, WIDTH_K)
     if DROPPED > 0:
         drawn = tl.load(noise + i, mask=i < length, other=0)
     most = tl.full((TILE,), -1e30, tl.float32)  # a number, because a tile may hold nothing that a row may attend to
@@ -191,8 +203,8 @@ def _forward(
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
     for low in range(begin, end, TILE):
         j = low + tl.arange(0, TILE)
-        k = _load(key, j, length, key_row, key_block, D_K, BLOCKS, WIDTH_K)
-        v = _load(value, j, length, value_row, value_block, D_V, BLOCKS, WIDTH_V)
+        k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
+        v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
         s = tl.where(_allowed(i[:, None], j[None, :], length, WINDOW, RELAXED), s, float("-inf"))
         most_yet = tl.maximum(most, tl.max(s, axis=1))
@@ -211,7 +223,7 @@ def _forward(
 @triton.jit(do_not_specialize=VARYING)
 def _backward_query(
     d_average, query, key, value, starts, noise, sums, along, average, d_query,
-    query_row, query_block, key_row, key_block, value_row, value_block, rows, count,
+    query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
@@ -232,36 +244,36 @@ def _backward_query(
     noise += start + head * rows
 
     i = first + tl.arange(0, TILE)
-    q = _load(query, i, length, query_row, query_block, D_K, BLOCKS, WIDTH_K)
+    q = _load(query, i, length, query_row, rows * query_row, D_K, BLOCKS, WIDTH_K)
     d_mean = _load(d_average, i, length, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
     mean = _load(average, i, length, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
     # The sum over j of p(i -> j) times its gradient, dropout included.
     d_p_mean = tl.sum(mean.to(tl.float32) * d_mean.to(tl.float32), axis=1)
     tl.store(along + i, d_p_mean, mask=i < length)
-    total = tl.load(sums + i, mask=i < length, other=0.0)
+    log_total = tl.load(sums + i, mask=i < length, other=0.0)
     if DROPPED > 0:
         drawn = tl.load(noise + i, mask=i < length, other=0)
     d_q = tl.zeros((TILE, WIDTH_K), tl.float32)
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
     for low in range(begin, end, TILE):
         j = low + tl.arange(0, TILE)
-        k = _load(key, j, length, key_row, key_block, D_K, BLOCKS, WIDTH_K)
-        v = _load(value, j, length, value_row, value_block, D_V, BLOCKS, WIDTH_V)
+        k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
+        v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
         allowed = _allowed(i[:, None], j[None, :], length, WINDOW, RELAXED)
-        p = tl.where(allowed, tl.exp2(s - total[:, None]), 0.0)
+        p = tl.where(allowed, tl.exp2(s - log_total[:, None]), 0.0)
         d_p = tl.dot(d_mean, tl.trans(v), input_precision=PRECISION)
         if DROPPED > 0:
             d_p = tl.where(_kept(drawn[:, None], j[None, :], DROPPED), d_p * KEPT, 0.0)
         d_s = p * (d_p - d_p_mean[:, None])
         d_q = tl.dot(d_s.to(k.dtype), k, d_q, input_precision=PRECISION)
-    _store(d_query, i, length, d_q * SCALE, query_row, query_block, D_K, BLOCKS, WIDTH_K)
+    _store(d_query, i, length, d_q * SCALE, query_row, rows * query_row, D_K, BLOCKS, WIDTH_K)
 
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_key_value(
     d_average, query, key, value, starts, noise, sums, along, d_key, d_value,
-    query_row, query_block, key_row, key_block, value_row, value_block, rows, count,
+    query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
@@ -283,20 +295,20 @@ def _backward_key_value(
     noise += start + head * rows
 
     j = first + tl.arange(0, TILE)
-    k = _load(key, j, length, key_row, key_block, D_K, BLOCKS, WIDTH_K)
-    v = _load(value, j, length, value_row, value_block, D_V, BLOCKS, WIDTH_V)
+    k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
+    v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
     d_k = tl.zeros((TILE, WIDTH_K), tl.float32)
     d_v = tl.zeros((TILE, WIDTH_V), tl.float32)
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
     for low in range(begin, end, TILE):
         i = low + tl.arange(0, TILE)
-        q = _load(query, i, length, query_row, query_block, D_K, BLOCKS, WIDTH_K)
+        q = _load(query, i, length, query_row, rows * query_row, D_K, BLOCKS, WIDTH_K)
         d_mean = _load(d_average, i, length, average_row, rows * average_row, D_V, BLOCKS, WIDTH_V)
-        total = tl.load(sums + i, mask=i < length, other=0.0)
+        log_total = tl.load(sums + i, mask=i < length, other=0.0)
         d_p_mean = tl.load(along + i, mask=i < length, other=0.0)
         s = tl.dot(k, tl.trans(q), input_precision=PRECISION) * (SCALE * LOG_2_E)
         allowed = _allowed(i[None, :], j[:, None], length, WINDOW, RELAXED)
-        p = tl.where(allowed, tl.exp2(s - total[None, :]), 0.0)
+        p = tl.where(allowed, tl.exp2(s - log_total[None, :]), 0.0)
         d_p = tl.dot(v, tl.trans(d_mean), input_precision=PRECISION)
         kept_p = p
         if DROPPED > 0:
@@ -307,5 +319,5 @@ def _backward_key_value(
         d_v = tl.dot(kept_p.to(d_mean.dtype), d_mean, d_v, input_precision=PRECISION)
         d_s = p * (d_p - d_p_mean[None, :])
         d_k = tl.dot(d_s.to(q.dtype), q, d_k, input_precision=PRECISION)
-    _store(d_key, j, length, d_k * SCALE, key_row, key_block, D_K, BLOCKS, WIDTH_K)
-    _store(d_value, j, length, d_v * KEPT, value_row, value_block, D_V, BLOCKS, WIDTH_V)
+    _store(d_key, j, length, d_k * SCALE, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
+    _store(d_value, j, length, d_v * KEPT, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)

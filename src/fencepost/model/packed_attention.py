@@ -35,7 +35,9 @@ class Roles(NamedTuple):
 
 def roles(parts: Sequence[Tensor], sizes: HeadSizes) -> Roles:
     """Views of one, two or three tensors [blocks, R, columns], whose columns are queries, keys and values."""
-    widths = [sizes.heads * size // len(parts[0]) for size in (sizes.d_k, sizes.d_k, sizes.d_v)]
+    blocks = len(parts[0])
+    assert sizes.d_k % blocks == sizes.d_v % blocks == 0, "a head has as many numbers in each block"
+    widths = [sizes.heads * size // blocks for size in (sizes.d_k, sizes.d_k, sizes.d_v)]
     views: list[Tensor] = []
     for part in parts:
         first = 0
@@ -74,9 +76,10 @@ class _AttendPacked(torch.autograd.Function):
 
         parts = tuple(part.contiguous() for part in parts)
         noise = _noise(parts[0], sizes) if dropout > 0 else None
-        average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, dropout, reach)
+        how = dropout, reach, attention_kernels.precision_of(parts[0])
+        average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, *how)
         ctx.save_for_backward(starts, noise, average, sums, *parts)
-        ctx.how = sizes, dropout, reach
+        ctx.sizes, ctx.how = sizes, how
         return average
 
     @staticmethod
@@ -85,10 +88,10 @@ class _AttendPacked(torch.autograd.Function):
         from fencepost.model import attention_kernels
 
         starts, noise, average, sums, *parts = ctx.saved_tensors
-        sizes, *how = ctx.how
+        sizes: HeadSizes = ctx.sizes
         d_parts = [torch.empty_like(part) for part in parts]
         rows, d_rows = roles(parts, sizes), roles(d_parts, sizes)
-        attention_kernels.backward(d_average.contiguous(), rows, d_rows, sizes, starts, noise, average, sums, *how)
+        attention_kernels.backward(d_average.contiguous(), rows, d_rows, sizes, starts, noise, average, sums, *ctx.how)
         return None, None, None, None, *d_parts
 
 

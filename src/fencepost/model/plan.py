@@ -67,7 +67,7 @@ class AttentionPlan:
 
     @property
     def reach(self) -> Reach:
-        return Reach(self.window, self.relaxed)
+        return EVERYWHERE if self.window is None else Reach(self.window, self.relaxed)
 
     def require_factored(self, factored: bool) -> None:
         """An error where terms are switched in a model that doesn't keep them apart."""
