@@ -16,7 +16,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from fencepost.model.lstm_kernels import EXACT
 from fencepost.model.packed_attention import HeadSizes, Roles
 from fencepost.model.plan import Reach
 
@@ -28,11 +27,6 @@ NARROWEST = 16  # columns that tensor cores take
 PARTS = 1 << 24  # of which dropout takes some
 LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is taken as 2^(x / ln 2)
 VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile anew
-
-
-def precision_of(rows: Tensor) -> str:
-    """How rows are multiplied: as exactly as torch is told to now. Backward has to do it as forward did."""
-    return EXACT if rows.dtype == torch.float32 and torch.get_float32_matmul_precision() == "highest" else "tf32"
 
 
 def forward(

@@ -73,10 +73,11 @@ class _AttendPacked(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach, *parts: Tensor) -> Tensor:
         from fencepost.model import attention_kernels
+        from fencepost.model.lstm_kernels import precision_of
 
         parts = tuple(part.contiguous() for part in parts)
         noise = _noise(parts[0], sizes) if dropout > 0 else None
-        how = dropout, reach, attention_kernels.precision_of(parts[0])
+        how = dropout, reach, precision_of(parts[0])
         average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, *how)
         ctx.save_for_backward(starts, noise, average, sums, *parts)
         ctx.sizes, ctx.how = sizes, how
