@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
-import textwrap
 from itertools import product
-from pathlib import Path
 from unittest import mock
 
 import pytest
 import torch
+from interpreted import run_interpreted
 from test_packed_attention import encoder, inputs, run
 from torch import Tensor
 
@@ -191,14 +187,7 @@ INTERPRETED = """
 
 
 def test_kernels_agree_with_the_formula_when_interpreted() -> None:
-    pytest.importorskip("triton")
-    # Triton decides between compiling and interpreting when it is imported.
-    root = Path(__file__).parents[2]
-    paths = [str(root), str(root / "tests" / "model"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    command = [sys.executable, "-c", textwrap.dedent(INTERPRETED)]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr
+    run_interpreted(INTERPRETED)
 
 
 @ON_A_GPU
