@@ -41,7 +41,9 @@ def matrices(module: MultiHeadAttention, head: int) -> tuple[Tensor, Tensor, Ten
     """W_Q, W_K, W_V and W_O of one head."""
     reader = module.reader
     if isinstance(reader, FromInput):
-        query_key, value = torch.split(reader.projection.weight, reader.sizes, -1)
+        weight = reader.projection.weight
+        values = HEADS * D_V // len(weight)
+        query_key, value = weight[..., :-values], weight[..., -values:]
     else:
         assert isinstance(reader, FromPosition)
         query_key, value = reader.query_key.weight, reader.value.weight

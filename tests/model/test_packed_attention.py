@@ -5,6 +5,7 @@ On a GPU with the kernels; on the CPU with a loop in the kernel's place, and lay
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -21,17 +22,20 @@ from fencepost.model.bert import Bert
 from fencepost.model.build import build_model
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
+from fencepost.model.has_triton import has_triton
 from fencepost.model.layout import Layout
-from fencepost.model.packed_attention import BUILT, OLDEST, serves
-from fencepost.model.plan import AttentionPlan
+from fencepost.model.packed_attention import OLDEST, HeadSizes, roles, serves
+from fencepost.model.plan import AttentionPlan, Reach
 from fencepost.model.precision import lower
 from fencepost.model.pretrained import Pretrained
-from fencepost.model.recordings import LONGEST, Recordings, _filled, _Recordable
+from fencepost.model.recordings import LONGEST, Recordings, _capacity, _filled, _Recordable
 
-HAS_KERNEL = BUILT and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
-ON_A_GPU = pytest.mark.skipif(not HAS_KERNEL, reason="is about a GPU")
+HAS_KERNELS = has_triton() and torch.cuda.is_available() and torch.cuda.get_device_capability() >= OLDEST
+ON_A_GPU = pytest.mark.skipif(not HAS_KERNELS, reason="is about a GPU")
 KINDS = pytest.mark.parametrize("kind", ["dense", "block", "position"])
-WINDOWS = pytest.mark.parametrize("window", [None, 2, 7])
+PLANS = pytest.mark.parametrize("plan", [AttentionPlan(), AttentionPlan(2), AttentionPlan(7), AttentionPlan(7, True)])
+
+EIGHT = HeadSizes(8, 64, 64)
 
 
 def encoder(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
@@ -86,48 +90,43 @@ def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -
 @pytest.fixture
 def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """One that nobody computes on."""
-    monkeypatch.setattr("fencepost.model.packed_attention.BUILT", True)
+    monkeypatch.setattr("fencepost.model.packed_attention.has_triton", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: OLDEST)
     return torch.device("cuda")
 
 
 @pytest.mark.parametrize(
-    ("sizes", "dtype", "has_kernel"),
+    ("sizes", "dtype", "has_kernels"),
     [
         ((64, 64), torch.bfloat16, True),
-        ((64, 64), torch.float32, False),
-        ((64, 32), torch.bfloat16, False),
-        ((36, 36), torch.bfloat16, False),
-        ((136, 136), torch.bfloat16, False),
+        ((64, 64), torch.float32, True),
+        ((64, 64), torch.float64, False),
+        ((64, 32), torch.bfloat16, True),
+        ((5, 36), torch.float16, True),
+        ((256, 256), torch.bfloat16, True),
+        ((257, 16), torch.bfloat16, False),
+        ((16, 129), torch.float32, False),
     ],
 )
-def test_the_kernel_serves_some_heads_only(
-    new_gpu: torch.device, sizes: tuple[int, int], dtype: torch.dtype, has_kernel: bool
+def test_the_kernels_serve_heads_up_to_a_size(
+    new_gpu: torch.device, sizes: tuple[int, int], dtype: torch.dtype, has_kernels: bool
 ) -> None:
-    assert serves(*sizes, dtype, new_gpu) == has_kernel
+    assert serves(HeadSizes(8, *sizes), dtype, new_gpu) == has_kernels
 
 
-def test_the_kernel_is_not_on_the_cpu(new_gpu: torch.device) -> None:
-    assert serves(64, 64, torch.bfloat16, new_gpu)
-    assert not serves(64, 64, torch.bfloat16, torch.device("cpu"))
+def test_the_kernels_are_not_on_the_cpu(new_gpu: torch.device) -> None:
+    assert serves(EIGHT, torch.bfloat16, new_gpu)
+    assert not serves(EIGHT, torch.bfloat16, torch.device("cpu"))
 
 
-def test_an_old_gpu_has_no_kernel(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_gpu_has_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
-    assert not serves(64, 64, torch.bfloat16, new_gpu)
+    assert not serves(EIGHT, torch.bfloat16, new_gpu)
 
 
-def test_a_torch_built_without_the_kernel_has_none(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.model.packed_attention.BUILT", False)
-    assert not serves(64, 64, torch.bfloat16, new_gpu)
-
-
-def test_deterministic_training_goes_without_the_kernel(new_gpu: torch.device) -> None:
-    torch.use_deterministic_algorithms(True)
-    try:
-        assert not serves(64, 64, torch.bfloat16, new_gpu)
-    finally:
-        torch.use_deterministic_algorithms(False)
+def test_without_triton_there_are_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fencepost.model.packed_attention.has_triton", lambda: False)
+    assert not serves(EIGHT, torch.bfloat16, new_gpu)
 
 
 def run_padded(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
@@ -139,18 +138,25 @@ def run_padded(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, pla
 
 @ON_A_GPU
 @KINDS
-@WINDOWS
-def test_attention_without_padding_is_that_with_a_mask(kind: str, window: int | None) -> None:
+@PLANS
+def test_attention_without_padding_is_that_with_a_mask(kind: str, plan: AttentionPlan) -> None:
     model, (content, layout) = encoder_on_gpu(kind), on_gpu(3, 40, 2, 17, 1)
-    plan = AttentionPlan(window=window)
     assert_near(run(model, content, layout, plan), run_padded(model, content, layout, plan), 0.03)
 
 
 @ON_A_GPU
 @KINDS
-@WINDOWS
-def test_recorded_layers_give_the_same_as_the_layers(kind: str, window: int | None) -> None:
-    plan = AttentionPlan(window=window)
+@PLANS
+def test_attention_in_fp32_without_padding_is_that_with_a_mask(kind: str, plan: AttentionPlan) -> None:
+    model, (content, layout) = encoder(kind).cuda(), on_gpu(3, 40, 2, 17, 1)
+    assert model.layers.need_no_mask()
+    assert_near(run(model, content, layout, plan), run_padded(model, content, layout, plan), 1e-4)
+
+
+@ON_A_GPU
+@KINDS
+@PLANS
+def test_recorded_layers_give_the_same_as_the_layers(kind: str, plan: AttentionPlan) -> None:
     model = encoder_on_gpu(kind)
     recordings = Recordings(model.layers)
     for lengths in ([3, 40, 2], [9], [3, 40, 2], [60] * 20, [7] * 70, [9]):
@@ -176,22 +182,24 @@ def test_recorded_dropout_depends_on_the_seed_alone() -> None:
 
 
 def attend_one_by_one(
-    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float, window: int | None
+    parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach
 ) -> Tensor:
-    """What the kernel does, in a loop."""
-    parts = []
+    """What the kernels do, in a loop."""
+    blocks = len(parts[0])
+    rows = [
+        role.unflatten(-1, (sizes.heads, -1)).permute(2, 1, 0, 3).flatten(-2) for role in roles(parts, sizes)
+    ]  # [heads, R, d]
+    averages = []
     for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
-        assert end - first <= longest
-        heads = (rows[first:end].transpose(0, 1) for rows in (query, key, value))
-        token = torch.arange(end - first)
-        near = (token[:, None] - token).abs() <= (longest if window is None else window)
-        parts.append(F.scaled_dot_product_attention(*heads, attn_mask=near, dropout_p=dropout).transpose(0, 1))
-    return torch.cat(parts)
+        heads = (tensor[:, first:end] for tensor in rows)
+        mask = AttentionPlan(*reach).mask(torch.tensor([end - first]), end - first)[0]
+        averages.append(F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropout))
+    return torch.cat(averages, 1).unflatten(-1, (blocks, -1)).permute(2, 1, 0, 3).flatten(-2)
 
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
-    """What was recorded, in a world where the CPU has the kernel and can record."""
+    """What was recorded, in a world where the CPU has the kernels and can record."""
     found: list[_Recordable] = []
 
     def record(_: Recordings, layers: _Recordable, samples: tuple[Tensor, ...]) -> _Recordable:
@@ -208,19 +216,17 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
 
 @pytest.mark.usefixtures("recorded")
 @KINDS
-@WINDOWS
-def test_layers_without_padding_give_the_same_as_layers_with_it(kind: str, window: int | None) -> None:
+@PLANS
+def test_layers_without_padding_give_the_same_as_layers_with_it(kind: str, plan: AttentionPlan) -> None:
     model, (content, layout) = encoder(kind), inputs(3, 40, 2, 17, 1)
-    plan = AttentionPlan(window=window)
     assert_near(run(model, content, layout, plan), run_padded(model, content, layout, plan), 1e-4)
 
 
-def test_what_a_window_does_not_say_needs_a_mask() -> None:
+def test_sentences_that_are_too_long_need_a_mask() -> None:
     layout = layout_of(5, 30)
-    for plan in (AttentionPlan(), AttentionPlan(window=3), AttentionPlan(relaxed=True), AttentionPlan(longest=32)):
+    for plan in (AttentionPlan(), AttentionPlan(window=3, relaxed=True), AttentionPlan(longest=32)):
         assert not plan.needs_mask(layout)
-    for plan in (AttentionPlan(window=3, relaxed=True), AttentionPlan(longest=29)):
-        assert plan.needs_mask(layout)
+    assert AttentionPlan(longest=29).needs_mask(layout)
 
 
 @KINDS
@@ -271,10 +277,44 @@ def test_no_more_is_recorded_than_memory_allows(recorded: list[_Recordable], mon
     assert [layers.count for layers in recorded] == [64]
 
 
-def test_spare_rows_are_a_sequence_of_their_own_after_empty_ones() -> None:
-    sequence, starts = _filled(layout_of(2, 3), used=5, rows=8, count=4)
-    assert sequence.tolist() == [0, 0, 1, 1, 1, 3, 3, 3]
-    assert starts.tolist() == [0, 2, 5, 5, 8]
+def test_spare_rows_are_short_sequences_before_empty_ones() -> None:
+    sequence, starts = _filled(layout_of(2, 3), used=5, rows=75, count=6)
+    assert sequence.tolist() == [0, 0, 1, 1, 1, *[5] * 70]
+    assert starts.tolist() == [0, 2, 5, 37, 69, 75, 75]
+    assert starts.dtype == torch.int32
+
+
+@pytest.mark.parametrize("sentences", [1, 47, 48, 49, 64, 250])
+@pytest.mark.parametrize("length", [1, 9, 20])
+def test_there_are_sequences_enough_for_all_spare_rows(
+    recorded: list[_Recordable], sentences: int, length: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Tensor] = []
+    monkeypatch.setattr(_Recordable, "forward", lambda _, *filled: seen.append(filled[-1]) or filled[0])
+    layout = layout_of(*[length] * sentences)
+    rows = torch.zeros(sentences * length, 4)
+    assert len(Recordings(torch.nn.Identity())((rows,), layout)) == len(rows)
+    assert seen[0][-1] == _capacity(len(rows))
+    assert (seen[0].diff() >= 0).all()
+    assert len(seen[0]) == recorded[0].count + 1
+
+
+def test_what_is_dropped_does_not_depend_on_what_was_recorded_before(
+    recorded: list[_Recordable], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.model.recordings.MOST", 1)
+    model, (content, layout) = encoder("block", dropout=0.3), inputs(*[2] * 70)
+    model.recordings = Recordings(model.layers)
+
+    def drawn() -> Tensor:
+        torch.manual_seed(1)
+        return model(content, layout, AttentionPlan())
+
+    first = drawn()  # recorded
+    model.recordings = Recordings(model.layers)
+    model(*inputs(4), AttentionPlan())  # and now there is no room for more
+    assert torch.equal(first, drawn())
+    assert len(recorded) == 2
 
 
 def test_layers_that_cannot_be_recorded_run_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

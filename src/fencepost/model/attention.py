@@ -11,40 +11,36 @@ from torch import Tensor, nn
 
 from fencepost.model.layout import Layout, Sequences
 from fencepost.model.linear import BlockDiagonal, Dense, near_zero_, split_blocks
-from fencepost.model.packed_attention import attend_packed, serves
-from fencepost.model.plan import Terms
+from fencepost.model.packed_attention import HeadSizes, attend_packed, roles, serves
+from fencepost.model.plan import EVERYWHERE, Reach, Terms
 
 
 class Reader(Protocol):
     """Makes the queries, keys and values of all heads.
 
-    Queries and keys come as one, heads of queries first, because they are of one size and travel together:
-    [blocks, R, 2 * heads * d_k / blocks] and [blocks, R, heads * d_v / blocks].
+    They stand side by side in the columns of one tensor [blocks, R, columns], or of two: queries, keys, values, and
+    head by head within each.
     """
 
     d_k: int
 
-    def __call__(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, x: Tensor, p: Tensor) -> tuple[Tensor, ...]: ...
 
 
 class FromInput(nn.Module):
     """§2.2.1. Q = X W_Q, K = X W_K, V = X W_V, for all heads in one product; block by block in §3.
 
-    x: [R, d_model] -> [blocks, R, 2 * heads * d_k / blocks], [blocks, R, heads * d_v / blocks].
-    Columns stand in the order queries, keys, values, and head by head within each.
+    x: [R, d_model] -> [blocks, R, heads * (2 * d_k + d_v) / blocks].
     """
 
     def __init__(self, d_model: int, heads: int, d_k: int, d_v: int, blocks: int) -> None:
         super().__init__()
         self.d_k = d_k
-        self.sizes = [2 * heads * d_k // blocks, heads * d_v // blocks]
-        self.projection = BlockDiagonal(d_model, blocks * sum(self.sizes), blocks=blocks)
+        self.projection = BlockDiagonal(d_model, heads * (2 * d_k + d_v), blocks=blocks)
         near_zero_(self.projection.weight)
 
-    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
-        projected = self.projection(split_blocks(x, self.projection.blocks))
-        query_key, value = torch.split(projected, self.sizes, -1)
-        return query_key, value
+    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, ...]:
+        return (self.projection(split_blocks(x, self.projection.blocks)),)
 
 
 class FromPosition(nn.Module):
@@ -62,7 +58,7 @@ class FromPosition(nn.Module):
         near_zero_(self.query_key.weight)
         near_zero_(self.value.weight)
 
-    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, p: Tensor) -> tuple[Tensor, ...]:
         return self.query_key(split_blocks(p, 1)), self.value(split_blocks(x, 1))
 
 
@@ -73,8 +69,8 @@ class MultiHeadAttention(nn.Module):
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
-    to q · k, broadcast to [B, heads, width, width]; None where each token attends to its whole sentence, or as far as
-    ``window`` -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
+    to q · k, broadcast to [B, heads, width, width]; None where each token attends as far as ``reach``
+    says -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
     """
 
     def __init__(self, reader: Reader, d_model: int, heads: int, d_v: int, blocks: int, dropout: float) -> None:
@@ -82,18 +78,23 @@ class MultiHeadAttention(nn.Module):
         self.reader = reader
         self.output = BlockDiagonal(heads * d_v, d_model, blocks=blocks)
         near_zero_(self.output.weight)
-        self.heads, self.d_v = heads, d_v
+        self.sizes = HeadSizes(heads, reader.d_k, d_v)
         self.dropout = dropout
 
     def needs_no_mask(self) -> bool:
-        """Whether a kernel for packed sentences is there."""
-        return serves(self.reader.d_k, self.d_v, self.output.weight.dtype, self.output.weight.device)
+        """Whether there are kernels for packed sentences."""
+        return serves(self.sizes, self.output.weight.dtype, self.output.weight.device)
 
     def forward(
-        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
+        self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, reach: Reach = EVERYWHERE
     ) -> Tensor:
-        average = attend(*self._read(x, p, terms), layout, mask, self.dropout if self.training else 0.0, window)
-        blocks: Tensor = self.output(self._to_blocks(average))
+        dropout = self.dropout if self.training else 0.0
+        if mask is None:
+            parts = self._switch(self.reader(x, p), terms)
+            average = attend_packed(parts, self.sizes, layout.starts, dropout, reach)
+        else:
+            average = self._to_blocks(attend(*self._read(x, p, terms), layout, mask, dropout))
+        blocks: Tensor = self.output(average)
         return blocks
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
@@ -108,21 +109,26 @@ class MultiHeadAttention(nn.Module):
 
     def _read(self, x: Tensor, p: Tensor, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values: [R, heads, d]."""
-        query_key, value = self.reader(x, p)
-        query, key = _to_heads(query_key, 2 * self.heads).chunk(2, 1)
-        if terms != Terms():
-            halves = zip(query.chunk(2, -1), terms, strict=True)
-            query = torch.cat([half if used else torch.zeros_like(half) for half, used in halves], -1)
-        return query, key, _to_heads(value, self.heads)
+        query, key, value = roles(self._switch(self.reader(x, p), terms), self.sizes)
+        return self._to_heads(query), self._to_heads(key), self._to_heads(value)
+
+    def _switch(self, parts: tuple[Tensor, ...], terms: Terms) -> tuple[Tensor, ...]:
+        """Queries of 0 where a term is not used."""
+        if terms == Terms():
+            return parts
+        first, *others = parts
+        used = torch.ones_like(first[:, :1])
+        for block, is_used in enumerate(terms):
+            used[block, :, : self.sizes.heads * self.sizes.d_k // len(first)] = float(is_used)
+        return first * used, *others
+
+    def _to_heads(self, blocks: Tensor) -> Tensor:
+        """[blocks, R, heads * d / blocks] -> [R, heads, d], where each head has [content; position]."""
+        return torch.unflatten(blocks, -1, (self.sizes.heads, -1)).permute(1, 2, 0, 3).flatten(-2)
 
     def _to_blocks(self, rows: Tensor) -> Tensor:
         """[R, heads, d] -> [blocks, R, heads * d / blocks]."""
         return torch.unflatten(rows, -1, (self.output.blocks, -1)).permute(2, 0, 1, 3).flatten(-2)
-
-
-def _to_heads(blocks: Tensor, heads: int) -> Tensor:
-    """[blocks, R, heads * d / blocks] -> [R, heads, d], where each head has [content; position]."""
-    return torch.unflatten(blocks, -1, (heads, -1)).permute(1, 2, 0, 3).flatten(-2)
 
 
 def _pad(rows: Tensor, layout: Layout) -> Tensor:
@@ -130,21 +136,15 @@ def _pad(rows: Tensor, layout: Layout) -> Tensor:
     return layout.pad(rows).transpose(1, 2)
 
 
-def attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    layout: Sequences,
-    mask: Tensor | None,
-    dropout: float,
-    window: int | None = None,
-) -> Tensor:
+def attend(query: Tensor, key: Tensor, value: Tensor, layout: Sequences, mask: Tensor | None, dropout: float) -> Tensor:
     """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
 
-    A mask says all that a window would.
+    Without a mask each token attends to its whole sequence.
     """
     if mask is None:
-        return attend_packed(query, key, value, layout.starts, layout.width, dropout, window)
+        sizes = HeadSizes(query.shape[1], query.shape[2], value.shape[2])
+        parts = [rows.flatten(1)[None] for rows in (query, key, value)]
+        return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE).view_as(value)
     assert isinstance(layout, Layout)
     query, key, value = (_pad(rows, layout) for rows in (query, key, value))
     padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)

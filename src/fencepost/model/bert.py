@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from fencepost.model.attention import attend
 from fencepost.model.layout import Layout, Sequences
 from fencepost.model.linear import Linear
-from fencepost.model.packed_attention import serves
+from fencepost.model.packed_attention import HeadSizes, serves
 
 KINDS: Final = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
 ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "relu": F.relu}
@@ -150,7 +150,7 @@ class Heads(nn.Module):
 
     def needs_no_mask(self) -> bool:
         size = self.query.out_features // self.heads
-        return serves(size, size, self.query.weight.dtype, self.query.weight.device)
+        return serves(HeadSizes(self.heads, size, size), self.query.weight.dtype, self.query.weight.device)
 
     def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
         x = x.to(self.query.weight.dtype)

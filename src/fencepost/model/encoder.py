@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.linear import BlockDiagonal, split_blocks
-from fencepost.model.plan import AttentionPlan, Terms
+from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach, Terms
 from fencepost.model.residual import ResidualNorm, Rows, relu_and_drop
 
 if TYPE_CHECKING:
@@ -67,9 +67,9 @@ class EncoderLayer(nn.Module):
         self.dropout = dropout
 
     def forward(
-        self, rows: Rows, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, window: int | None = None
+        self, rows: Rows, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, reach: Reach = EVERYWHERE
     ) -> Rows:
-        attended = self.attention(rows.low, p, layout, mask, terms, window)
+        attended = self.attention(rows.low, p, layout, mask, terms, reach)
         rows = self.attention_norm(rows.x, attended, None, self.dropout, layout)
         mapped = self.feed_forward(rows.low, layout)
         z: Rows = self.feed_forward_norm(rows.x, mapped, self.feed_forward.outer.bias, self.dropout, layout)
@@ -80,13 +80,13 @@ class Layers(nn.ModuleList):
     """A stack of layers: [R, d_model] -> [R, d_model]."""
 
     def need_no_mask(self) -> bool:
-        """Whether a kernel for packed sentences is there."""
+        """Whether there are kernels for packed sentences."""
         return all(isinstance(layer, EncoderLayer) and layer.attention.needs_no_mask() for layer in self)
 
     def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, plan: AttentionPlan) -> Tensor:
         rows = Rows(x, x)
         for number, layer in enumerate(self, 1):
-            rows = layer(rows, p, layout, mask, plan.terms(number), plan.window)
+            rows = layer(rows, p, layout, mask, plan.terms(number), plan.reach)
         return rows.x
 
 

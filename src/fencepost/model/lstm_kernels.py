@@ -21,8 +21,13 @@ KEYS = {"half": 64, "tf32": 32, "tf32x3": 32, "ieee": 16}  # plain fp32 holds it
 VARYING = ["order", "starts", "lengths", "count"]  # differ in alignment by batch: no reason to compile anew
 
 
+def precision_of(rows: Tensor) -> str:
+    """How rows are multiplied: as exactly as torch is told to now. Backward has to do it as forward did."""
+    return EXACT if rows.dtype == torch.float32 and torch.get_float32_matmul_precision() == "highest" else "tf32"
+
+
 def forward(
-    gates: Tensor, weight: Tensor, order: Tensor, starts: Tensor, lengths: Tensor
+    precision: str, gates: Tensor, weight: Tensor, order: Tensor, starts: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Of what the inputs add to the gates [R, 2, 4H] and weights [2, 4H, H]: the last states of sequences [B, 2H].
 
@@ -32,19 +37,20 @@ def forward(
     cells = torch.zeros_like(hidden, dtype=torch.float32)
     opened = torch.empty_like(gates)
     final = gates.new_empty(len(lengths), 2 * weight.shape[2])
-    tile = _tile(weight, FORWARD_UNITS)
+    tile = _tile(weight, FORWARD_UNITS, precision)
     sequences = (order, starts, lengths, len(lengths))
     _forward[_grid(lengths)](gates, weight, opened, hidden, cells, final, *sequences, **tile)
     return final, opened, hidden, cells
 
 
 def backward(
-    d_final: Tensor, weight: Tensor, opened: Tensor, cells: Tensor, order: Tensor, starts: Tensor, lengths: Tensor
-) -> Tensor:
+    precision: str, d_final: Tensor, weight: Tensor, opened: Tensor, cells: Tensor, order: Tensor, starts: Tensor,
+    lengths: Tensor,
+) -> Tensor:  # fmt: skip
     """The gradient of the gates [R, 2, 4H], from that of the last states [B, 2H]."""
     d_gates = torch.empty_like(opened)
     d_cells = torch.empty_like(cells)
-    tile = _tile(weight, BACKWARD_UNITS)
+    tile = _tile(weight, BACKWARD_UNITS, precision)
     sequences = (order, starts, lengths, len(lengths))
     _backward[_grid(lengths)](d_final, weight, opened, cells, d_gates, d_cells, *sequences, **tile)
     return d_gates
@@ -54,9 +60,8 @@ def _grid(lengths: Tensor) -> tuple[int, int]:
     return triton.cdiv(len(lengths), BLOCK), 2
 
 
-def _tile(weight: Tensor, units: int) -> dict[str, int | str]:
+def _tile(weight: Tensor, units: int, precision: str) -> dict[str, int | str]:
     size = weight.shape[2]
-    precision = EXACT if torch.get_float32_matmul_precision() == "highest" else "tf32"
     keys = KEYS[precision if weight.dtype == torch.float32 else "half"]
     tile = {"SIZE": size, "UNITS": math.gcd(size, units), "KEYS": math.gcd(size, keys), "BLOCK": BLOCK}
     return {**tile, "PRECISION": precision, "num_warps": 8, "num_stages": 3}

@@ -1,56 +1,102 @@
-"""Attention within sequences laid end to end, by one kernel that needs no padding: bf16 on CUDA alone."""
+"""Attention within sequences laid end to end, by kernels that need no padding: on CUDA, with Triton."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-OLDEST: Final = (8, 0)  # the compute capability that the kernel asks for
-# Not every build of torch has the kernel, and old ones can't say whether they do.
-_ask = getattr(torch.backends.cuda, "is_flash_attention_available", None)
-BUILT: Final = _ask is not None and _ask()
+from fencepost.model.has_triton import has_triton
+from fencepost.model.plan import Reach
+
+OLDEST: Final = (8, 0)  # the compute capability that Triton asks for
+LARGEST: Final = 512  # bytes of a head, of which a GPU's shared memory holds some tiles
+TYPES: Final = (torch.bfloat16, torch.float16, torch.float32)
 
 
-def serves(query_size: int, value_size: int, dtype: torch.dtype, device: torch.device) -> bool:
-    """Whether there is such a kernel for these sizes of a head. Its gradients differ from run to run in their last
-    bits, so that deterministic training goes without it.
-    """
+class HeadSizes(NamedTuple):
+    """How many, and how many numbers each has."""
+
+    heads: int
+    d_k: int
+    d_v: int
+
+
+class Roles(NamedTuple):
+    """[blocks, R, heads * d / blocks] each, head by head."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+
+
+def roles(parts: Sequence[Tensor], sizes: HeadSizes) -> Roles:
+    """Views of one, two or three tensors [blocks, R, columns], whose columns are queries, keys and values."""
+    blocks = len(parts[0])
+    assert sizes.d_k % blocks == sizes.d_v % blocks == 0, "a head has as many numbers in each block"
+    widths = [sizes.heads * size // blocks for size in (sizes.d_k, sizes.d_k, sizes.d_v)]
+    views: list[Tensor] = []
+    for part in parts:
+        first = 0
+        while first < part.shape[-1]:
+            width = widths[len(views)]
+            views.append(part[..., first : first + width])
+            first += width
+    return Roles(*views)
+
+
+def serves(sizes: HeadSizes, dtype: torch.dtype, device: torch.device) -> bool:
+    """Whether there are such kernels for heads of these sizes."""
     return (
-        BUILT
-        and device.type == "cuda"
-        and dtype in (torch.bfloat16, torch.float16)
-        and query_size == value_size
-        and query_size % 8 == 0
-        and query_size <= 128
-        and not torch.are_deterministic_algorithms_enabled()
+        device.type == "cuda"
+        and dtype in TYPES
+        and max(sizes.d_k, sizes.d_v) * dtype.itemsize <= LARGEST
+        and has_triton()
         and torch.cuda.get_device_capability(device) >= OLDEST
     )
 
 
-def attend_packed(
-    query: Tensor, key: Tensor, value: Tensor, starts: Tensor, longest: int, dropout: float, window: int | None = None
-) -> Tensor:
-    """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head: three of [R, heads, d] -> [R, heads, d].
+def attend_packed(parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach) -> Tensor:
+    """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head, wherever the rows are.
 
-    ``starts`` [B + 1], int32: the first row of each sequence, and R. No sequence has more than ``longest`` rows.
-    ``window``: the greatest distance that attention reaches within a sequence.
+    ``parts`` as ``roles`` takes them -> [blocks, R, heads * d_v / blocks]. ``starts`` [B + 1], int32: the first row of
+    each sequence, and R. Dropout falls on the probabilities.
     """
-    # scaled_dot_product_attention runs this very kernel, but gives no way to say where sequences start.
-    answers = torch.ops.aten._flash_attention_forward(
-        query,
-        key,
-        value,
-        starts,
-        starts,
-        longest,
-        longest,
-        dropout,
-        False,
-        False,
-        window_size_left=window,
-        window_size_right=window,
-    )
-    average: Tensor = answers[0]
+    average: Tensor = _AttendPacked.apply(sizes, starts, dropout, reach, *parts)  # type: ignore[no-untyped-call]
     return average
+
+
+class _AttendPacked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach, *parts: Tensor) -> Tensor:
+        from fencepost.model import attention_kernels
+        from fencepost.model.lstm_kernels import precision_of
+
+        parts = tuple(part.contiguous() for part in parts)
+        noise = _noise(parts[0], sizes) if dropout > 0 else None
+        how = dropout, reach, precision_of(parts[0])
+        average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, *how)
+        ctx.save_for_backward(starts, noise, average, sums, *parts)
+        ctx.sizes, ctx.how = sizes, how
+        return average
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, d_average: Tensor) -> tuple[Tensor | None, ...]:
+        from fencepost.model import attention_kernels
+
+        starts, noise, average, sums, *parts = ctx.saved_tensors
+        sizes: HeadSizes = ctx.sizes
+        d_parts = [torch.empty_like(part) for part in parts]
+        rows, d_rows = roles(parts, sizes), roles(d_parts, sizes)
+        attention_kernels.backward(d_average.contiguous(), rows, d_rows, sizes, starts, noise, average, sums, *ctx.how)
+        return None, None, None, None, *d_parts
+
+
+def _noise(part: Tensor, sizes: HeadSizes) -> Tensor:
+    """A random number for each row of each head, by torch's generator, which recordings draw from anew in each run."""
+    shape = sizes.heads, part.shape[1]
+    return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=part.device)

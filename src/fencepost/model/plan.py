@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import torch
 from torch import Tensor
@@ -22,13 +22,26 @@ class Terms(NamedTuple):
     position: bool = True
 
 
-@dataclass(frozen=True)
-class AttentionPlan:
-    """§4. Token i may attend to token j of its sentence where |i - j| <= window (Tables 2 and 3).
+class Reach(NamedTuple):
+    """§4.2. Token i may attend to token j of its sentence where |i - j| <= window; None: to all.
 
     In a relaxed window the start token, the first word, the last word and the stop token attend to all and are
-    attended by all. ``content`` and ``position`` are the layers, from 1, that use that term of q · k in a factored
-    model (Table 1); ``None`` means all layers.
+    attended by all.
+    """
+
+    window: int | None = None
+    relaxed: bool = False
+
+
+EVERYWHERE: Final = Reach()
+
+
+@dataclass(frozen=True)
+class AttentionPlan:
+    """§4. Token i may attend to token j of its sentence where ``reach`` says so (Tables 2 and 3).
+
+    ``content`` and ``position`` are the layers, from 1, that use that term of q · k in a factored model (Table 1);
+    ``None`` means all layers.
 
     Not in the paper: in a sentence of more than ``longest`` tokens, positions start again from 0 after so many, and a
     token attends as far as a third of it, where no position comes twice. Rows of the position table that training
@@ -52,6 +65,10 @@ class AttentionPlan:
             position=self.position is None or layer in self.position,
         )
 
+    @property
+    def reach(self) -> Reach:
+        return EVERYWHERE if self.window is None else Reach(self.window, self.relaxed)
+
     def require_factored(self, factored: bool) -> None:
         """An error where terms are switched in a model that doesn't keep them apart."""
         if not factored and (self.content, self.position) != (None, None):
@@ -68,8 +85,8 @@ class AttentionPlan:
         return torch.where(long, layout.position % self.longest, layout.position)
 
     def needs_mask(self, layout: Layout) -> bool:
-        """Whether more has to be said of who may attend to whom than how far attention reaches."""
-        return (self.window is not None and self.relaxed) or (self.longest is not None and layout.width > self.longest)
+        """Whether more has to be said of who may attend to whom than ``reach`` does."""
+        return self.longest is not None and layout.width > self.longest
 
     def mask(self, lengths: Tensor, width: int) -> Tensor:
         """Allowed pairs (i, j), true or false: [B, 1, 1, width] without a window, [B, 1, width, width] with one.

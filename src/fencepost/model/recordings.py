@@ -1,7 +1,7 @@
 """Layers as recordings (CUDA graphs): a training step launches two of them instead of 700 kernels.
 
 The host takes longer to launch those kernels than the GPU to run them. A recording has one fixed shape, so a batch is
-filled up with rows of zeros, a sequence of their own, to the next of a few capacities.
+filled up with rows of zeros, short sequences of their own, to the next of a few capacities.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ LONGEST: Final = 512  # rows of a sequence; longer ones are not recorded
 ROWS: Final = 128  # capacities are multiples of this ...
 MANY_ROWS: Final = 512  # ... or of this, from the eighth on
 SEQUENCES: Final = 64
+PIECE: Final = 32  # spare rows of a sequence: attention takes the square of that
 MOST: Final = 24  # recordings, each of which keeps memory
 
 
@@ -40,19 +41,21 @@ class Recordings:
 
     def __call__(self, rows: tuple[Tensor, ...], sequences: Sequences, *how: Hashable) -> Tensor:
         used = len(rows[0])
-        capacity, count = _capacity(used), _up(sequences.count + 1, SEQUENCES)
+        capacity = _capacity(used)
+        count = _up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
         key = capacity, count, *how
-        fits = sequences.width <= LONGEST and (key in self._recorded or len(self._recorded) < MOST)
         # Recordings know nothing of autocast: the layers' matrices say in which precision to multiply.
         with torch.autocast(rows[0].device.type, enabled=False):
-            if not fits:
+            if sequences.width > LONGEST:
                 y: Tensor = self._layers(*rows, sequences, None, *how)
                 return y
             room = (0, 0, 0, capacity - used)
             filled = (*(F.pad(x, room) for x in rows), *_filled(sequences, used, capacity, count))
-            if key not in self._recorded:
-                self._recorded[key] = self._record(_Recordable(self._layers, how, count), filled)
-            y = self._recorded[key](*filled)
+            layers = _Recordable(self._layers, how, count)
+            if key not in self._recorded and len(self._recorded) < MOST:
+                self._recorded[key] = self._record(layers, filled)
+            # Unrecorded it runs on the same rows: what is dropped must not depend on what was recorded before.
+            y = self._recorded.get(key, layers)(*filled)
         return y[:used]
 
     def _record(self, layers: _Recordable, inputs: tuple[Tensor, ...]) -> nn.Module:
@@ -89,10 +92,14 @@ def _capacity(rows: int) -> int:
 
 
 def _filled(sequences: Sequences, used: int, rows: int, count: int) -> tuple[Tensor, Tensor]:
-    """The sequence of each row and the starts, where empty sequences and one of all spare rows follow the given."""
+    """The sequence of each row and the starts, where the spare rows follow in short sequences, then empty ones."""
     sequence = F.pad(sequences.sequence, (0, rows - used), value=count - 1)
-    starts = F.pad(sequences.starts, (0, count - 1 - sequences.count), value=used)
-    return sequence, F.pad(starts, (0, 1), value=rows)
+    more = torch.arange(1, count - sequences.count + 1, dtype=torch.int32, device=sequence.device)
+    return sequence, torch.cat([sequences.starts, (used + PIECE * more).clamp_(max=rows)])
+
+
+def _pieces(rows: int) -> int:
+    return -(-rows // PIECE)
 
 
 def _up(number: int, unit: int) -> int:

@@ -43,7 +43,8 @@ class _LastStates(torch.autograd.Function):
     def forward(ctx: Any, gates: Tensor, weight: Tensor, *sequences: Tensor) -> Tensor:
         from fencepost.model import lstm_kernels
 
-        final, opened, hidden, cells = lstm_kernels.forward(gates, weight, *sequences)
+        ctx.precision = lstm_kernels.precision_of(weight)
+        final, opened, hidden, cells = lstm_kernels.forward(ctx.precision, gates, weight, *sequences)
         ctx.save_for_backward(weight, opened, hidden, cells, *sequences)
         return final
 
@@ -53,7 +54,7 @@ class _LastStates(torch.autograd.Function):
         from fencepost.model import lstm_kernels
 
         weight, opened, hidden, cells, *sequences = ctx.saved_tensors
-        d_gates = lstm_kernels.backward(d_final.contiguous(), weight, opened, cells, *sequences)
+        d_gates = lstm_kernels.backward(ctx.precision, d_final.contiguous(), weight, opened, cells, *sequences)
         d_weight = d_gates.permute(1, 2, 0) @ hidden.transpose(0, 1)  # [2, 4H, R] x [2, R, H]
         return d_gates, d_weight, None, None, None
 

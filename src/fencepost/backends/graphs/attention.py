@@ -76,11 +76,12 @@ def _read(
     graph: Graph, attention: MultiHeadAttention, x: str, p: str, terms: Terms, linear: Linear
 ) -> tuple[str, str, str]:
     """Queries [B, heads, T, d_k], keys [B, heads, d_k, T] and values [B, heads, T, d_v]."""
-    reader, heads = attention.reader, attention.heads
+    reader, heads = attention.reader, attention.sizes.heads
     if isinstance(reader, FromInput):
         weight = numbers(reader.projection.weight)  # [blocks, inputs, queries and keys and values]
         sources = [graph.split(x, len(weight))] * 3
-        weights = np.split(weight, [reader.sizes[0] // 2, reader.sizes[0]], axis=-1)
+        queries = heads * reader.d_k // len(weight)
+        weights = np.split(weight, [queries, 2 * queries], axis=-1)
     else:
         assert isinstance(reader, FromPosition)
         positions = graph.node("Unsqueeze", p, graph.constant(np.array([0])))
