@@ -8,7 +8,10 @@ DIR holds train.txt, dev.txt and test.txt. Run again with the same --out to resu
 from __future__ import annotations
 
 import argparse
+import cProfile
 import json
+import pstats
+import sys
 import time
 from pathlib import Path
 
@@ -33,7 +36,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--minutes", type=float, default=5.0, help="of training, over all sessions")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--profile", action="store_true", help="only say where the time of ten steps goes")
+    parser.add_argument("--profile", action="store_true", help="only say where the time of a step goes")
     arguments = parser.parse_args()
     overrides = [f"train.max_minutes={arguments.minutes}", *arguments.set]
     config = load_config(arguments.config, overrides)
@@ -103,8 +106,17 @@ def profile(trainer: Trainer) -> None:
         for _ in range(10):
             trainer.step(next(batches))
         _synchronize(trainer)
-    key = "self_cuda_time_total" if trainer.device.type == "cuda" else "self_cpu_time_total"
-    print(profiler.key_averages().table(sort_by=key, row_limit=25, max_name_column_width=60))
+    keys = ["self_cpu_time_total", "cpu_time_total"]
+    for key in ["self_cuda_time_total", *keys] if trainer.device.type == "cuda" else keys:
+        print(f"by {key}:")
+        print(profiler.key_averages().table(sort_by=key, row_limit=25, max_name_column_width=60))
+    host = cProfile.Profile()  # the thread that trains, not the one that prepares batches
+    host.enable()
+    for _ in range(60):
+        trainer.step(next(batches))
+    host.disable()
+    for order in ("tottime", "cumulative"):
+        pstats.Stats(host, stream=sys.stdout).strip_dirs().sort_stats(order).print_stats(30)
 
 
 def _synchronize(trainer: Trainer) -> None:
