@@ -149,6 +149,29 @@ def test_files_are_read_line_by_line_with_blank_lines_as_missing_parses(tmp_path
     assert score(gold, predicted) == score([GOLD] * 3, [GOLD, None, PREDICTED])
 
 
+def test_a_file_may_lack_every_parse(tmp_path: Path) -> None:
+    gold, predicted = tmp_path / "gold", tmp_path / "predicted"
+    gold.write_text(f"{GOLD}\n{GOLD}\n")
+    predicted.write_text("\n\n")
+    assert score(gold, predicted) == score([GOLD, GOLD], [None, None])
+
+
+def test_blank_lines_at_the_end_of_a_file_are_no_sentences(tmp_path: Path) -> None:
+    gold, predicted = tmp_path / "gold", tmp_path / "predicted"
+    gold.write_text(f"{GOLD}\n{GOLD}\n\n\n")
+    predicted.write_text(f"{GOLD}\n{PREDICTED}\n\n\n\n")
+    assert score(gold, predicted) == score([GOLD, GOLD], [GOLD, PREDICTED])
+    predicted.write_text(f"{GOLD}\n\n\n")
+    assert score(gold, predicted) == score([GOLD, GOLD], [GOLD, None])
+
+
+def test_blank_lines_between_gold_trees_are_no_sentences(tmp_path: Path) -> None:
+    gold, predicted = tmp_path / "gold", tmp_path / "predicted"
+    gold.write_text(f"{GOLD}\n\n{GOLD}\n")
+    predicted.write_text(f"{GOLD}\n{PREDICTED}\n")
+    assert score(gold, predicted) == score([GOLD, GOLD], [GOLD, PREDICTED])
+
+
 def test_trees_over_several_lines_are_read_as_a_stream(tmp_path: Path) -> None:
     gold, predicted = tmp_path / "gold", tmp_path / "predicted"
     gold.write_text("\n( (S\n   (N a)))\n\n( (S\n   (N b)))\n")

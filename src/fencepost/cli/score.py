@@ -22,7 +22,8 @@ examples:
   fencepost score gold.txt predicted.txt --by label,length
   zcat predicted.gz | fencepost score gold.txt -
 
-Files have one tree a line, an empty line for a missing parse; or trees over several lines each. .gz is read too.
+Files have one tree a line, an empty line for a missing parse (none is meant at the end of a file); or trees over
+several lines each. .gz is read too.
 Sentences whose words don't agree are errors: they are left out of the totals, as evalb does, and reported.
 """
 _PROBLEMS_SHOWN: Final = 10

@@ -21,6 +21,13 @@ Parses: TypeAlias = str | Path | Iterable[Parse]  # a path, or the parses themse
 def load_pairs(gold: Parses, predicted: Parses) -> list[tuple[Tree | None, Tree | None]]:
     """Gold and predicted tree of every sentence."""
     gold_trees, predicted_trees = _load(gold, "gold"), _load(predicted, "predicted")
+    for given, trees in ((gold, gold_trees), (predicted, predicted_trees)):
+        if isinstance(given, (str, Path)) and not trees:
+            raise InputError("there are no trees", source=str(given))
+    if isinstance(predicted, (str, Path)):
+        _drop_blank_end(predicted_trees, len(gold_trees))
+    if len(gold_trees) != len(predicted_trees) and isinstance(gold, (str, Path)):
+        gold_trees = [tree for tree in gold_trees if tree is not None]  # empty lines between trees
     if len(gold_trees) != len(predicted_trees):
         raise MismatchError(
             f"{_name(gold, 'gold')} has {len(gold_trees)} sentences but "
@@ -32,8 +39,17 @@ def load_pairs(gold: Parses, predicted: Parses) -> list[tuple[Tree | None, Tree 
 
 def _load(parses: Parses, side: str) -> list[Tree | None]:
     if isinstance(parses, (str, Path)):
-        return [tree for path in find_files([parses]) for tree in read_parses(path)]
+        trees = [tree for path in find_files([parses]) for tree in read_parses(path)]
+        if side == "gold":
+            _drop_blank_end(trees, 0)
+        return trees
     return [_tree(parse, f"{side} sentence {number}") for number, parse in enumerate(parses, 1)]
+
+
+def _drop_blank_end(trees: list[Tree | None], least: int) -> None:
+    """Empty lines at the end of a file stand for nothing, beyond as many sentences as there are."""
+    while len(trees) > least and trees[-1] is None:
+        trees.pop()
 
 
 def read_parses(path: str | Path) -> list[Tree | None]:
@@ -41,12 +57,8 @@ def read_parses(path: str | Path) -> list[Tree | None]:
     lines = list(read_lines(path))
     sentences = [line for line in lines if not line.text.startswith(COMMENT_MARKS)]
     if all(line.text.count("(") == line.text.count(")") for line in sentences):
-        trees = [_forest(list(read_trees((line,), str(path)))) for line in sentences]
-    else:
-        trees = list(read_trees(lines, str(path)))
-    if not any(trees):
-        raise InputError("there are no trees", source=str(path))
-    return trees
+        return [_forest(list(read_trees((line,), str(path)))) for line in sentences]
+    return list(read_trees(lines, str(path)))
 
 
 def _forest(trees: Sequence[Tree]) -> Tree | None:
