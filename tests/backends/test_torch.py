@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 import torch
@@ -9,10 +10,12 @@ from tests.samples import TREES, tiny_config
 from torch import Tensor
 
 from fencepost.backends import torch as module
+from fencepost.backends.folder import WEIGHTS, write_model
 from fencepost.backends.torch import CPU_CELLS, TorchBackend, vocab_sizes
 from fencepost.chart import cky
 from fencepost.chart.cky import Decoded
 from fencepost.config import PlanConfig
+from fencepost.errors import ModelError
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
@@ -20,6 +23,7 @@ from fencepost.model.build import build_model
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.scorer import SpanScorer
+from fencepost.parser import load
 from fencepost.trees.treebank import Sentence
 
 VOCABULARIES = Vocabularies.of(TREES, tiny_config())
@@ -107,3 +111,10 @@ def test_parsing_follows_the_plan_of_evaluation_and_not_that_of_training() -> No
         expected = ours.model.eval()(TorchBatch.of(BATCH), AttentionPlan(window=0)).span_scores
     assert torch.equal(torch.from_numpy(ours.score(BATCH).spans.packed()), expected)
     assert spans(ours.launch(BATCH)().trees) == spans(cky.decode(ours.score(BATCH).spans.reduce()))
+
+
+def test_weights_that_are_none_are_named(tmp_path: Path) -> None:
+    vocabularies = Vocabularies.of(TREES, tiny_config())
+    write_model(tmp_path / "model", tiny_config(), vocabularies, "a card", {WEIGHTS: b"weights"})
+    with pytest.raises(ModelError, match=f"{WEIGHTS}: these are no weights"):
+        load(tmp_path / "model")

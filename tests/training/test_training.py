@@ -404,10 +404,22 @@ def test_a_second_run_does_not_overwrite_the_first_unless_it_resumes(tmp_path: P
 def test_resuming_with_other_data_or_another_configuration_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     train(tiny_config(max_epochs=1), TREES, TREES, folder)
-    with pytest.raises(TrainingError, match="another training set"):
+    with pytest.raises(UsageError, match="another training set"):
         train(tiny_config(max_epochs=2), toy_trees(10), TREES, folder, resume=True)
-    with pytest.raises(TrainingError, match="another config"):
+    with pytest.raises(UsageError, match="another config"):
         train(tiny_config(max_epochs=2, learning_rate=0.5), TREES, TREES, folder, resume=True)
+
+
+def test_who_may_read_the_model_may_read_the_checkpoint(tmp_path: Path) -> None:
+    train(tiny_config(max_epochs=1), TREES, TREES, tmp_path / "model")
+    modes = {name: (tmp_path / "model" / name).stat().st_mode for name in ("config.toml", CHECKPOINT)}
+    assert modes[CHECKPOINT] == modes["config.toml"]
+
+
+def test_figures_are_rounded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DevSet, "score", lambda *_: Brackets(matched=319_541, gold=10_000_000, predicted=10_000_000))
+    train(tiny_config(max_epochs=1), TREES, TREES, tmp_path / "model")
+    assert "| development F1 | 3.20 " in (tmp_path / "model" / "README.md").read_text()
 
 
 def test_lines_logged_after_the_checkpoint_are_dropped_on_resuming(tmp_path: Path) -> None:

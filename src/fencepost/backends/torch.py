@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from pathlib import Path
 from threading import RLock
 from typing import Final, Literal
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -45,6 +47,13 @@ def find_device(name: str) -> torch.device:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UsageError("torch sees no CUDA device here", hint="--device cpu")
     return device
+
+
+def _weights(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise ModelError(f"{path}: these are no weights: {error}", hint="get or train the model again") from error
 
 
 def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
@@ -97,7 +106,7 @@ class TorchBackend:
             raise ModelError(f"{folder.path}: no {WEIGHTS}", hint="give the trained model, not its export")
         with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))
-        model.load_state_dict(load_file(folder.path / WEIGHTS))
+        model.load_state_dict(_weights(folder.path / WEIGHTS))
         if precision == "bf16":
             lower(model)
         place = find_device(device)

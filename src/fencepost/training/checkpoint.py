@@ -39,7 +39,10 @@ def save_checkpoint(
         tensors.update({f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()})
     beside = path.with_suffix(".tmp")
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    beside.touch()
+    mode = beside.stat().st_mode  # which safetensors would change so that nobody else can read the file
     save_file(contiguous, beside, metadata={"state": json.dumps(state)})
+    beside.chmod(mode)
     os.replace(beside, path)
 
 

@@ -19,7 +19,7 @@ from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml
-from fencepost.errors import TrainingError
+from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import load_params
 from fencepost.features.batching import pieces
@@ -201,9 +201,9 @@ class Trainer:
                 epoch=round(epoch, 3),
                 seconds=round(self.seconds, 3),
                 loss=loss,
-                precision=round(score.precision, 3),
-                recall=round(score.recall, 3),
-                f1=round(score.f1, 3),
+                precision=score.precision,
+                recall=score.recall,
+                f1=score.f1,
                 learning_rate=self.schedule.rate(self.step_number, self.config.train),
                 sentences_per_second=round(sentences / trained, 1),
             )
@@ -269,7 +269,7 @@ class Trainer:
         tensors, state = read_checkpoint(out / CHECKPOINT)
         for what, now in (("vocabularies", self.vocabularies.to_json()), ("config", config_to_toml(self.config))):
             if _comparable(state[what]) != _comparable(now):
-                raise TrainingError(
+                raise UsageError(
                     f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
                     hint="resume with the same configuration, data and --start-from, or train into another folder",
                 )
