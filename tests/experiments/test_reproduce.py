@@ -274,6 +274,7 @@ def test_a_table_says_of_which_treebanks_it_is_and_whether_it_was_collected(lang
     (command,) = (note for note in content_of(tmp_path, "table7.he")["notes"] if note.startswith("Collected by"))
     assert "--only he " in command
     assert "--collect" in command
+    assert "--out " in command
 
 
 def test_a_treebank_that_is_not_there_is_named(

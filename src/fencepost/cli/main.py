@@ -27,6 +27,12 @@ COMMANDS: Final = (
     "tag",
     "analyze",
 )
+EXAMPLES: Final = """examples:
+  fencepost parse --text "The time for action is now."
+  fencepost train paper --train train.txt --dev dev.txt --out model
+  fencepost evaluate model test.txt
+  fencepost parse --help                      # all about one command
+"""
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 
 
@@ -50,7 +56,10 @@ def build_parser() -> ArgumentParser:
     from fencepost import __version__
 
     parser = ArgumentParser(
-        prog="fencepost", description="A constituency parser: text in, labelled phrase-structure trees out."
+        prog="fencepost",
+        description="A constituency parser: text in, labelled phrase-structure trees out.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"fencepost {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -147,7 +147,7 @@ def _command(arguments: argparse.Namespace) -> str:
         words += ["--treebanks", arguments.treebanks]
     if arguments.only is not None:
         words += ["--only", arguments.only]
-    words += ["--seeds", arguments.seeds, "--tags", arguments.tags]
+    words += ["--out", str(arguments.out), "--seeds", arguments.seeds, "--tags", arguments.tags]
     if not arguments.collect:  # where nothing runs, a device has no meaning
         words += ["--device", arguments.device]
     if arguments.set:
