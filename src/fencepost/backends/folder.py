@@ -38,9 +38,9 @@ class ModelFolder:
     vocabularies: Vocabularies
 
     @classmethod
-    def open(cls, model: str | Path) -> ModelFolder:
-        """A folder, or the name of a model inside the package. Refuses a damaged or newer model."""
-        path = _find(model)
+    def open(cls, model: str | Path | None = None) -> ModelFolder:
+        """What ``find_model`` finds. Refuses a damaged or newer model."""
+        path = find_model(model)
         _verify(path)
         vocabularies = Vocabularies.from_json((path / VOCABULARIES).read_text("utf-8"))
         config = load_config(path / CONFIG)
@@ -54,16 +54,22 @@ class ModelFolder:
         return name in listed(self.path)
 
 
-def _find(model: str | Path) -> Path:
-    inside = Path(str(resources.files("fencepost"))) / "models"
+def find_model(model: str | Path | None = None) -> Path:
+    """The folder of this name, or else the model inside the package that is called so; without a name, its ``en``."""
+    if model is not None and (Path(model) / CONFIG).is_file():
+        return Path(model)
+    inside = _package()
     packaged = sorted(path.name for path in inside.iterdir() if path.is_dir()) if inside.is_dir() else []
-    if isinstance(model, str) and model in packaged:
-        return inside / model
-    path = Path(model)
-    if not (path / CONFIG).is_file():
-        names = f" or one of {', '.join(packaged)}" if packaged else "; this version has no model inside"
-        raise ModelError(f"no model at {model}", hint=f"give a folder that `fencepost train` wrote{names}")
-    return path
+    name = DEFAULT_MODEL if model is None else model
+    if isinstance(name, str) and name in packaged:
+        return inside / name
+    names = f" or one of {', '.join(packaged)}" if packaged else "; this version has no model inside"
+    raise ModelError(f"no model at {name}", hint=f"give a folder that `fencepost train` wrote{names}")
+
+
+def _package() -> Path:
+    """Where the models lie that ship."""
+    return Path(str(resources.files("fencepost"))) / "models"
 
 
 def _verify(path: Path) -> None:
