@@ -91,8 +91,11 @@ def _digest(path: Path) -> str:
 
 
 def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
-    """Writes a whole model folder beside ``path``, then puts it in place. Other files in the folder stay."""
+    """Writes a whole model folder beside ``path``, then puts it in place. Other files in the folder stay, and so does a
+    link to it."""
+    path = path.resolve()
     recover(path)
+    is_current = path.exists() and path.samefile(os.curdir)
     new, old = _beside(path)
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -113,6 +116,8 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
         os.replace(path, old)
     os.replace(new, path)
     recover(path)
+    if is_current:
+        os.chdir(path)  # the folder that this process stood in is gone
 
 
 def require_new(path: Path) -> None:
@@ -120,6 +125,16 @@ def require_new(path: Path) -> None:
     if path.is_file() or (path.is_dir() and any(path.iterdir())):
         raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
     require_folder(path.parent)
+
+
+def require_own(folder: ModelFolder) -> None:
+    """Refuses to change a model that ships: the package is everybody's, and its next version would undo it."""
+    path = folder.path.resolve()
+    if path.parent == _package().resolve():
+        raise UsageError(
+            f"{path.name} is inside the package, and stays as it is",
+            hint=f"copy it, and give the copy: cp -r {path} my-{path.name}",
+        )
 
 
 def change_config(path: Path, config: Config) -> None:
@@ -132,8 +147,9 @@ def change_config(path: Path, config: Config) -> None:
 
 def recover(path: Path) -> None:
     """Finishes putting a model in place; also what a process that died while it did so has left."""
+    path = path.resolve()
     _, old = _beside(path)
-    if old.exists() and not path.exists():
+    if old.exists() and not (path.exists() and any(path.iterdir())):
         os.replace(old, path)
     elif old.exists():
         replaced = listed(old)
