@@ -29,6 +29,7 @@ from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
 from fencepost.parser import load
 from fencepost.training.check import Check
+from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.run import train
@@ -338,6 +339,52 @@ def test_a_run_that_ran_out_of_time_goes_on_as_if_it_had_not(tmp_path: Path) -> 
     straight, stopped = log_of(tmp_path / "straight"), log_of(tmp_path / "stopped")[1:]
     for name in ("step", "loss", "f1", "learning_rate"):
         assert [check[name] for check in stopped] == [check[name] for check in straight]
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, *matched: int) -> None:
+    """Checks that find so many of ten brackets, one after the other."""
+    scores = iter([Brackets(number, 10, 10) for number in matched])
+    monkeypatch.setattr(DevSet, "score", lambda self, backend: next(scores))
+
+
+def test_a_resumed_run_keeps_a_better_model_of_a_check_after_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted(monkeypatch, 5, 6)
+    train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "straight")
+    folder = tmp_path / "stopped"
+    scripted(monkeypatch, 9, 5, 6, 10)  # the first is that of a run that is out of time
+    train(tiny_config(max_minutes=0.0), TREES, TREES, folder)
+    kept = (folder / "model.safetensors").read_bytes()
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == kept
+    assert "best development F1 90.00, at epoch 0.33" in capsys.readouterr().err
+    straight, stopped = (read_checkpoint(path / CHECKPOINT) for path in (tmp_path / "straight", folder))
+    assert stopped[1]["schedule"] == straight[1]["schedule"]
+    assert all(torch.equal(tensor, stopped[0][name]) for name, tensor in straight[0].items())
+    train(tiny_config(max_epochs=3), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() != kept
+
+
+def test_a_run_resumed_after_a_crash_keeps_the_better_model_that_it_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model"
+    scripted(monkeypatch, 1, 2, 9, 3)
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    step = Trainer.step
+
+    def fragile(self: Trainer, batch: list[int]) -> None:
+        if self.step_number == 10:
+            raise RuntimeError("another process is gone")
+        step(self, batch)
+
+    monkeypatch.setattr(Trainer, "step", fragile)
+    with pytest.raises(RuntimeError):
+        train(tiny_config(max_epochs=5), TREES, TREES, folder, resume=True)
+    kept = (folder / "model.safetensors").read_bytes()
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == kept
 
 
 def test_checkpoints_dont_wait_for_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
