@@ -448,6 +448,49 @@ def test_a_second_run_does_not_overwrite_the_first_unless_it_resumes(tmp_path: P
     assert [check["epoch"] for check in log_of(folder)] == [1.0, 2.0]
 
 
+def test_a_model_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    (folder / CHECKPOINT).unlink()
+    before = (folder / "model.safetensors").read_bytes()
+    with pytest.raises(UsageError, match="holds a model already") as caught:
+        train(tiny_config(max_epochs=2), TREES, TREES, folder)
+    assert "another folder" in (caught.value.hint or "")
+    (folder / "log.jsonl").unlink()  # as if somebody had imported it: no run that could be resumed
+    with pytest.raises(UsageError, match="holds a model already"):
+        train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_a_run_that_ended_before_its_first_checkpoint_starts_again(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    (folder / CHECKPOINT).unlink()  # the model and the log are there, as after an error
+    train(tiny_config(max_epochs=1), TREES, TREES, folder, resume=True)
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    (killed / "log.jsonl").write_text('{"step": 3, "epoch": 1.0}\n')
+    (killed / "config.toml").write_text("# of the user, who trains with it")
+    train(tiny_config(max_epochs=1), TREES, TREES, killed)
+    assert [log_of(path)[-1]["epoch"] for path in (folder, killed)] == [1.0, 1.0]
+
+
+def test_a_link_and_the_current_folder_are_trained_into_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to(folder)
+    scripted(monkeypatch, *range(1, 10))
+    train(tiny_config(max_epochs=3, checkpoint_minutes=0.0), TREES, TREES, link)
+    monkeypatch.chdir(folder)
+    parser = train(tiny_config(max_epochs=5, checkpoint_minutes=0.0), TREES, TREES, ".", resume=True)
+    assert link.readlink() == folder
+    assert [check["epoch"] for check in log_of(folder)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert len(parser.parse([["A", "test"]])) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]
+
+
 def test_resuming_with_other_data_or_another_configuration_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     train(tiny_config(max_epochs=1), TREES, TREES, folder)
