@@ -592,13 +592,15 @@ def test_two_processes_stopped_and_resumed_train_as_one_does(tmp_path: Path) -> 
     trees = str(tmp_path / "trees.txt")
     command = ["-m", "fencepost", "train", str(tmp_path / "tiny.toml"), "--train", trees, "--dev", trees]
     for more in (["--set", "train.max_minutes=0"], ["--resume"]):
-        subprocess.run(
+        ended = subprocess.run(
             [*torchrun, *command, "--out", str(together), *more],
             check=True,
             capture_output=True,
             timeout=120,
+            text=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
+        assert ended.stderr.count(f"the best model is in {together}") == 1
     one, (stopped, *two) = log_of(alone), log_of(together)
     assert stopped["step"] == 1
     assert len(one) == len(two) == 3
