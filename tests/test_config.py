@@ -96,7 +96,9 @@ def test_a_base_is_merged_section_by_section(tmp_path: Path) -> None:
         ({"encoder": {"projection": "dense"}, "eval": {"plan": {"content": []}}}, "factored", "block"),
         ({"eval": {"plan": {"position": [9]}}}, "layers [9]", None),
         ({"train": {"plan": {"window": -1}}}, "must be at least 0", None),
-        ({"encoder": {"kind": "lstm"}, "train": {"plan": {"window": 3}}}, "is about attention", None),
+        ({"encoder": {"kind": "lstm"}, "train": {"plan": {"window": 3}}}, "is about attention", "leave out train.plan"),
+        ({"encoder": {"layers": 0}, "eval": {"plan": {"window": 5}}}, "encoder.layers is 0", "leave out eval.plan"),
+        ({"train": {"clip_norm": 0}}, "train.clip_norm = 0 would leave nothing", "none"),
     ],
 )
 def test_a_wrong_configuration_says_what_is_wrong_and_what_to_write(
@@ -137,6 +139,8 @@ def test_broken_toml_is_named(tmp_path: Path) -> None:
         "train.learning_rate=nan",
         "train.adam_betas=[0.9, 1.0]",
         "train.average=1.0",
+        "train.clip_norm=0",
+        "train.clip_norm=-1",
         "words.dropout=1.5",
         "encoder.residual_dropout=-0.1",
         "encoder.heads=0",

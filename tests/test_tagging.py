@@ -113,6 +113,22 @@ def test_more_folds_than_trees_are_an_error(tmp_path: Path) -> None:
         jackknife(tiny_config(), BANK, 25, tmp_path)
 
 
+@pytest.mark.parametrize(("trees", "folds"), [(2, 2), (3, 2)])
+def test_too_few_trees_for_a_tagger_and_its_check_are_an_error_before_any_training(
+    trees: int, folds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = watched_taggers(monkeypatch)
+    with pytest.raises(UsageError, match=f"{trees} trees in {folds} folds are too few") as caught:
+        jackknife(tiny_config(max_epochs=1), BANK[:trees], folds, tmp_path)
+    assert "at least 4 trees" in (caught.value.hint or "")
+    assert seen == []
+
+
+@pytest.mark.parametrize(("trees", "folds"), [(3, 3), (4, 2)])
+def test_the_fewest_trees_that_can_be_jackknifed(trees: int, folds: int, tmp_path: Path) -> None:
+    assert len(jackknife(tiny_config(max_epochs=1), BANK[:trees], folds, tmp_path)) == trees
+
+
 def test_the_command_tags_and_reports_accuracy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     BANK.save(tmp_path / "trees.txt")
     (tmp_path / "tiny.toml").write_text(config_to_toml(tiny_config(max_epochs=1)))

@@ -242,6 +242,11 @@ def _check(config: Config) -> None:
         raise ConfigError("pretrained.overlap must be less than pretrained.window")
     if config.char_attention.size % config.char_attention.heads:
         raise ConfigError("char_attention.size must be a multiple of char_attention.heads")
+    if config.train.clip_norm == 0:
+        raise ConfigError(
+            "train.clip_norm = 0 would leave nothing of any gradient",
+            hint='more than 0, such as 1; or "none", which clips nothing',
+        )
     for name, plan in (("train.plan", config.train.plan), ("eval.plan", config.eval.plan)):
         _check_plan(name, plan, config)
 
@@ -267,7 +272,11 @@ def _check_plan(name: str, plan: PlanConfig, config: Config) -> None:
     if plan == PlanConfig():
         return
     if config.encoder.kind != "attention":
-        raise ConfigError(f'{name} is about attention, and encoder.kind is "{config.encoder.kind}"')
+        raise ConfigError(
+            f'{name} is about attention, and encoder.kind is "{config.encoder.kind}"', hint=f"leave out {name}"
+        )
+    if config.encoder.layers == 0:
+        raise ConfigError(f"{name} is about attention, and encoder.layers is 0", hint=f"leave out {name}")
     for term, layers in (("content", plan.content), ("position", plan.position)):
         if layers is None:
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from fencepost.backends.base import Backend, Parsed
-from fencepost.backends.folder import DEFAULT_MODEL, ONNX, WEIGHTS, ModelFolder
+from fencepost.backends.folder import ONNX, WEIGHTS, ModelFolder
 from fencepost.collector import no_garbage_collection
 from fencepost.config import Config
 from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError
@@ -37,9 +37,9 @@ LARGE_CHUNK: Final = 16_384  # the same where all sentences are given at once; t
 
 
 def load(
-    model: str | Path = DEFAULT_MODEL, *, device: str = "cpu", backend: Literal["onnx", "torch"] | None = None
+    model: str | Path | None = None, *, device: str = "cpu", backend: Literal["onnx", "torch"] | None = None
 ) -> Parser:
-    """The parser in a model folder, or one inside the package by name.
+    """The parser in a model folder, or else the one inside the package that has this name; without a name, its ``en``.
 
     ``backend``: ``onnx`` runs an exported model without torch; without a choice it does, where it can.
     """

@@ -92,6 +92,13 @@ def jackknife(config: Config, trees: Treebank, folds: int, work: Path, device: s
     """
     if not 2 <= folds <= len(trees):
         raise UsageError(f"{len(trees)} trees can't be cut into {folds} folds", hint="more trees, or fewer folds")
+    least = len(trees) - -(-len(trees) // folds)  # of trees outside of a fold
+    if least < 2:
+        raise UsageError(
+            f"{len(trees)} trees in {folds} folds are too few: a tagger learns from one tree at least and is checked "
+            f"on another, and outside of a fold there may be only {least}",
+            hint="give at least 4 trees",
+        )
     tagged = list(trees)
     for fold in range(folds):
         for place, tree in tag_fold(config, trees, folds, fold, work, device).items():

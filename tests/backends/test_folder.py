@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 from tests.samples import TREES, tiny_config
 
-from fencepost.backends.folder import CHECKSUMS, CONFIG, ONNX, VOCABULARIES, WEIGHTS, ModelFolder, recover, write_model
+from fencepost.backends.folder import (
+    CHECKSUMS,
+    CONFIG,
+    DEFAULT_MODEL,
+    ONNX,
+    VOCABULARIES,
+    WEIGHTS,
+    ModelFolder,
+    change_config,
+    find_model,
+    recover,
+    write_model,
+)
 from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
 
@@ -74,6 +86,62 @@ def test_a_process_that_died_after_both_renames_keeps_files_that_are_not_the_mod
     ModelFolder.open(folder)
     assert (folder / "checkpoint.safetensors").read_bytes() == b"hours of work"
     assert not old.exists()
+
+
+def test_a_folder_that_was_made_meanwhile_does_not_hide_the_model_that_such_a_process_left(folder: Path) -> None:
+    os.replace(folder, folder.with_name("model.old"))
+    folder.mkdir()
+    recover(folder)
+    ModelFolder.open(folder)
+
+
+@pytest.fixture
+def link(folder: Path, tmp_path: Path) -> Path:
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "link").symlink_to(folder)
+    return tmp_path / "links" / "link"
+
+
+def test_a_link_to_a_folder_stays_one_however_often_it_is_written(folder: Path, link: Path) -> None:
+    for weights in (b"better", b"best"):
+        write_model(link, tiny_config(), VOCABULARY, "a card", {WEIGHTS: weights})
+        change_config(link, tiny_config(seed=7))
+        assert link.readlink() == folder
+        assert (folder / WEIGHTS).read_bytes() == weights
+        assert ModelFolder.open(folder).config == tiny_config(seed=7)
+    assert [path.name for path in link.parent.iterdir()] == ["link"]
+
+
+def test_what_a_process_that_died_left_is_found_through_a_link(folder: Path, link: Path) -> None:
+    os.replace(folder, folder.with_name("model.old"))
+    recover(link)
+    ModelFolder.open(folder)
+
+
+def test_the_current_folder_can_be_written_again_and_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    for weights in (b"better", b"best"):
+        write_model(Path("."), tiny_config(), VOCABULARY, "a card", {WEIGHTS: weights})
+        assert Path(WEIGHTS).read_bytes() == (folder / WEIGHTS).read_bytes() == weights
+
+
+def test_a_folder_comes_before_a_model_that_ships_under_its_name(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = find_model(DEFAULT_MODEL)
+    os.replace(folder, DEFAULT_MODEL)
+    assert find_model(DEFAULT_MODEL) == Path(DEFAULT_MODEL)
+    assert ModelFolder.open(DEFAULT_MODEL).config == tiny_config()
+    assert find_model() == shipped != Path(DEFAULT_MODEL)
+
+
+def test_a_folder_that_is_no_model_does_not_hide_one_that_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(DEFAULT_MODEL).mkdir()
+    assert find_model(DEFAULT_MODEL) == find_model()
 
 
 @pytest.mark.parametrize("name", [CONFIG, VOCABULARIES, WEIGHTS])

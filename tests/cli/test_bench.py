@@ -8,9 +8,10 @@ from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
 
 from fencepost.backends.export import export_onnx
+from fencepost.backends.folder import find_model
 from fencepost.cli.main import main
 from fencepost.parser import load
-from fencepost.speed import bench_sentences, parsing_speed
+from fencepost.speed import Speed, bench_sentences, parsing_speed
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +29,24 @@ def test_figures_of_a_model_are_positive_and_fit_each_other(model: Path, capsys:
         figures["words"] / figures["sentences"]
     )
     assert 0 < figures["cold_start_cpu_seconds"] < 60
+
+
+def test_without_a_name_it_measures_the_model_that_ships_whatever_folder_lies_here(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "en").symlink_to(model)
+    monkeypatch.chdir(tmp_path)
+    measured: list[object] = []
+
+    def first_tree(folder: Path, device: str) -> Speed:
+        measured.append(folder)
+        return Speed(1, 3, 1.0, 1.0)
+
+    monkeypatch.setattr("fencepost.speed.cold_start", first_tree)
+    for given in ([], ["--model", "en"]):
+        assert main(["bench", *given, "--seconds", "0.1"]) == 0
+        assert capsys.readouterr().out.startswith("en with onnx on cpu")
+    assert measured == [find_model(), Path("en")]
 
 
 def test_without_a_model_random_weights_are_measured(capsys: pytest.CaptureFixture[str]) -> None:

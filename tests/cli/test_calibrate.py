@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from tests.grammar import toy_trees
 from tests.samples import tiny_config
 
+from fencepost.backends.folder import change_config, find_model
 from fencepost.cli.main import main
 from fencepost.parser import load
 from fencepost.training.run import train
@@ -36,6 +38,48 @@ def test_a_temperature_is_fitted_written_and_used(model: Path, capsys: pytest.Ca
     assert parser.analyze(words, temperature=1.0) == before
     assert (model / "model.safetensors").read_bytes() == weights
     assert (model / "log.jsonl").exists()
+
+
+def test_through_a_link_the_folder_is_calibrated_however_often(model: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(model)
+    for _ in range(2):
+        assert main(["calibrate", str(link), str(model.parent / "dev.txt"), "--sentences", "6"]) == 0
+        assert link.is_symlink()
+    assert load(model).config == load(link).config
+
+
+def test_the_current_folder_is_calibrated_and_the_shell_told_to_go_there(
+    model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(model)
+    assert main(["calibrate", ".", str(model.parent / "dev.txt"), "--sentences", "6"]) == 0
+    assert "`cd .`" in capsys.readouterr().err
+    assert load(model).config == load(".").config
+
+
+@pytest.mark.parametrize("name", ["en", str(find_model())])
+def test_a_model_that_ships_is_not_changed(
+    name: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("fencepost.evaluation.calibration.fit_temperature", lambda *_: pytest.fail("too late"))
+    before = (find_model() / "config.toml").read_bytes()
+    assert main(["calibrate", name, str(model.parent / "dev.txt")]) == 2
+    message = capsys.readouterr().err
+    assert "error: en is inside the package" in message
+    assert f"hint: copy it, and give the copy: cp -r {find_model().resolve()} my-en" in message
+    assert (find_model() / "config.toml").read_bytes() == before
+
+
+def test_a_folder_called_as_one_that_ships_is_the_one_that_is_calibrated(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(model, tmp_path / "en")
+    change_config(tmp_path / "en", tiny_config())
+    monkeypatch.chdir(tmp_path)
+    assert main(["calibrate", "en", str(model.parent / "dev.txt"), "--sentences", "6"]) == 0
+    assert load(tmp_path / "en").config.eval.temperature != 1.0
 
 
 def test_one_tree_is_too_few(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -23,6 +23,14 @@ def test_an_exported_model_parses(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert load(out).parse([["the", "cat", "sleeps"]])[0].words() == ["the", "cat", "sleeps"]
 
 
+def test_a_model_is_exported_into_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = write_folder(tmp_path / "model", small_config())
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    assert main(["export", str(model), "."]) == 0
+    assert load(tmp_path / "out").parse([["the", "cat"]])[0].words() == ["the", "cat"]
+
+
 def test_a_folder_without_a_model_is_an_error_that_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["export", str(tmp_path / "nothing"), str(tmp_path / "out")]) == 2
     assert "error: no model at" in capsys.readouterr().err

@@ -49,6 +49,18 @@ def parser(model: str) -> Parser:
     return load(model)
 
 
+def test_without_a_name_it_is_the_model_that_ships_whatever_folder_lies_here(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "en").symlink_to(model)
+    monkeypatch.chdir(tmp_path)
+    assert main(["parse", "--text", "It works."]) == 0
+    assert capsys.readouterr().out == "(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))\n"
+    assert load().config != load("en").config == load(model).config
+    assert main(["parse", "--model", "en", "--text", "It works."]) == 0
+    assert capsys.readouterr().out == f"{load(model).parse([['It', 'works', '.']])[0]}\n"
+
+
 @pytest.fixture
 def parse(model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Parse:
     """Runs the command and gives what it printed; ``stdin`` is what it reads."""

@@ -89,7 +89,7 @@ answers.append((doc[0]._.labels, doc[0]._.parse_string, doc[0]._.parent))
 
 
 def test_a_script_for_benepar_runs_with_another_name(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(component, "DEFAULT_MODEL", str(model))
+    monkeypatch.setattr(component, "find_model", lambda: model)
     names: dict[str, Any] = {"nlp": spacy.blank("en")}
     with pytest.warns(UserWarning, match="benepar_en3 is a model of benepar"):
         exec(BENEPAR_SCRIPT.replace('"benepar"', '"fencepost"'), names)
@@ -98,6 +98,18 @@ def test_a_script_for_benepar_runs_with_another_name(model: Path, monkeypatch: p
     assert isinstance(labels, tuple)
     assert parent is None
     assert child.doc is names["doc"]
+
+
+def test_by_default_it_is_the_model_that_ships_whatever_folder_lies_here(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "en").symlink_to(model)
+    monkeypatch.chdir(tmp_path)
+    nlp, named = spacy.blank("en"), spacy.blank("en")
+    nlp.add_pipe("fencepost")
+    named.add_pipe("fencepost", config={"model": "en"})
+    assert "pretrained" in nlp.get_pipe("fencepost").parser.config.lexical
+    assert named.get_pipe("fencepost").parser.config == tiny_config(max_epochs=40)
 
 
 def test_the_properties_of_a_small_tree(by_hand: Callable[[str, str], Any]) -> None:

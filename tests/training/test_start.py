@@ -82,6 +82,7 @@ def test_it_resumes_with_the_same_arguments(trained: Path, tmp_path: Path) -> No
     ("other", "unlike"),
     [
         (replace(CONFIG, lexical=("char_lstm",)), r"lexical is \('words', 'char_lstm'\), not \('char_lstm',\)"),
+        (replace(CONFIG, lexical=("words",)), r"lexical is \('words', 'char_lstm'\), not \('words',\)"),
         (replace(CONFIG, encoder=replace(CONFIG.encoder, d_ff=64)), r"encoder\.d_ff is 32, not 64"),
         (replace(CONFIG, encoder=replace(CONFIG.encoder, heads=4, d_k=4, d_v=4)), r"encoder\.heads is 2, not 4"),
         (replace(CONFIG, char_lstm=replace(CONFIG.char_lstm, size=16)), r"char_lstm\.size is 8, not 16"),

@@ -29,6 +29,7 @@ from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
 from fencepost.parser import load
 from fencepost.training.check import Check
+from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.run import train
@@ -340,6 +341,52 @@ def test_a_run_that_ran_out_of_time_goes_on_as_if_it_had_not(tmp_path: Path) -> 
         assert [check[name] for check in stopped] == [check[name] for check in straight]
 
 
+def scripted(monkeypatch: pytest.MonkeyPatch, *matched: int) -> None:
+    """Checks that find so many of ten brackets, one after the other."""
+    scores = iter([Brackets(number, 10, 10) for number in matched])
+    monkeypatch.setattr(DevSet, "score", lambda self, backend: next(scores))
+
+
+def test_a_resumed_run_keeps_a_better_model_of_a_check_after_its_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scripted(monkeypatch, 5, 6)
+    train(tiny_config(max_epochs=2), TREES, TREES, tmp_path / "straight")
+    folder = tmp_path / "stopped"
+    scripted(monkeypatch, 9, 5, 6, 10)  # the first is that of a run that is out of time
+    train(tiny_config(max_minutes=0.0), TREES, TREES, folder)
+    kept = (folder / "model.safetensors").read_bytes()
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == kept
+    assert "best development F1 90.00, at epoch 0.33" in capsys.readouterr().err
+    straight, stopped = (read_checkpoint(path / CHECKPOINT) for path in (tmp_path / "straight", folder))
+    assert stopped[1]["schedule"] == straight[1]["schedule"]
+    assert all(torch.equal(tensor, stopped[0][name]) for name, tensor in straight[0].items())
+    train(tiny_config(max_epochs=3), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() != kept
+
+
+def test_a_run_resumed_after_a_crash_keeps_the_better_model_that_it_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model"
+    scripted(monkeypatch, 1, 2, 9, 3)
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    step = Trainer.step
+
+    def fragile(self: Trainer, batch: list[int]) -> None:
+        if self.step_number == 10:
+            raise RuntimeError("another process is gone")
+        step(self, batch)
+
+    monkeypatch.setattr(Trainer, "step", fragile)
+    with pytest.raises(RuntimeError):
+        train(tiny_config(max_epochs=5), TREES, TREES, folder, resume=True)
+    kept = (folder / "model.safetensors").read_bytes()
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == kept
+
+
 def test_checkpoints_dont_wait_for_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
     save = Trainer.save
@@ -399,6 +446,49 @@ def test_a_second_run_does_not_overwrite_the_first_unless_it_resumes(tmp_path: P
         train(tiny_config(max_epochs=2), TREES, TREES, folder)
     train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
     assert [check["epoch"] for check in log_of(folder)] == [1.0, 2.0]
+
+
+def test_a_model_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    (folder / CHECKPOINT).unlink()
+    before = (folder / "model.safetensors").read_bytes()
+    with pytest.raises(UsageError, match="holds a model already") as caught:
+        train(tiny_config(max_epochs=2), TREES, TREES, folder)
+    assert "another folder" in (caught.value.hint or "")
+    (folder / "log.jsonl").unlink()  # as if somebody had imported it: no run that could be resumed
+    with pytest.raises(UsageError, match="holds a model already"):
+        train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == before
+
+
+def test_a_run_that_ended_before_its_first_checkpoint_starts_again(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    (folder / CHECKPOINT).unlink()  # the model and the log are there, as after an error
+    train(tiny_config(max_epochs=1), TREES, TREES, folder, resume=True)
+    killed = tmp_path / "killed"
+    killed.mkdir()
+    (killed / "log.jsonl").write_text('{"step": 3, "epoch": 1.0}\n')
+    (killed / "config.toml").write_text("# of the user, who trains with it")
+    train(tiny_config(max_epochs=1), TREES, TREES, killed)
+    assert [log_of(path)[-1]["epoch"] for path in (folder, killed)] == [1.0, 1.0]
+
+
+def test_a_link_and_the_current_folder_are_trained_into_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, link = tmp_path / "folder", tmp_path / "link"
+    folder.mkdir()
+    link.symlink_to(folder)
+    scripted(monkeypatch, *range(1, 10))
+    train(tiny_config(max_epochs=3, checkpoint_minutes=0.0), TREES, TREES, link)
+    monkeypatch.chdir(folder)
+    parser = train(tiny_config(max_epochs=5, checkpoint_minutes=0.0), TREES, TREES, ".", resume=True)
+    assert link.readlink() == folder
+    assert [check["epoch"] for check in log_of(folder)] == [1.0, 2.0, 3.0, 4.0, 5.0]
+    assert len(parser.parse([["A", "test"]])) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "link"]
 
 
 def test_resuming_with_other_data_or_another_configuration_is_refused(tmp_path: Path) -> None:
@@ -514,13 +604,15 @@ def test_two_processes_stopped_and_resumed_train_as_one_does(tmp_path: Path) -> 
     trees = str(tmp_path / "trees.txt")
     command = ["-m", "fencepost", "train", str(tmp_path / "tiny.toml"), "--train", trees, "--dev", trees]
     for more in (["--set", "train.max_minutes=0"], ["--resume"]):
-        subprocess.run(
+        ended = subprocess.run(
             [*torchrun, *command, "--out", str(together), *more],
             check=True,
             capture_output=True,
             timeout=120,
+            text=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
+        assert ended.stderr.count(f"the best model is in {together}") == 1
     one, (stopped, *two) = log_of(alone), log_of(together)
     assert stopped["step"] == 1
     assert len(one) == len(two) == 3

@@ -38,9 +38,9 @@ class ModelFolder:
     vocabularies: Vocabularies
 
     @classmethod
-    def open(cls, model: str | Path) -> ModelFolder:
-        """A folder, or the name of a model inside the package. Refuses a damaged or newer model."""
-        path = _find(model)
+    def open(cls, model: str | Path | None = None) -> ModelFolder:
+        """What ``find_model`` finds. Refuses a damaged or newer model."""
+        path = find_model(model)
         _verify(path)
         vocabularies = Vocabularies.from_json((path / VOCABULARIES).read_text("utf-8"))
         config = load_config(path / CONFIG)
@@ -54,16 +54,22 @@ class ModelFolder:
         return name in listed(self.path)
 
 
-def _find(model: str | Path) -> Path:
-    inside = Path(str(resources.files("fencepost"))) / "models"
+def find_model(model: str | Path | None = None) -> Path:
+    """The folder of this name, or else the model inside the package that is called so; without a name, its ``en``."""
+    if model is not None and (Path(model) / CONFIG).is_file():
+        return Path(model)
+    inside = _package()
     packaged = sorted(path.name for path in inside.iterdir() if path.is_dir()) if inside.is_dir() else []
-    if isinstance(model, str) and model in packaged:
-        return inside / model
-    path = Path(model)
-    if not (path / CONFIG).is_file():
-        names = f" or one of {', '.join(packaged)}" if packaged else "; this version has no model inside"
-        raise ModelError(f"no model at {model}", hint=f"give a folder that `fencepost train` wrote{names}")
-    return path
+    name = DEFAULT_MODEL if model is None else model
+    if isinstance(name, str) and name in packaged:
+        return inside / name
+    names = f" or one of {', '.join(packaged)}" if packaged else "; this version has no model inside"
+    raise ModelError(f"no model at {name}", hint=f"give a folder that `fencepost train` wrote{names}")
+
+
+def _package() -> Path:
+    """Where the models lie that ship."""
+    return Path(str(resources.files("fencepost"))) / "models"
 
 
 def _verify(path: Path) -> None:
@@ -85,8 +91,11 @@ def _digest(path: Path) -> str:
 
 
 def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
-    """Writes a whole model folder beside ``path``, then puts it in place. Other files in the folder stay."""
+    """Writes a whole model folder beside ``path``, then puts it in place. Other files in the folder stay, and so does a
+    link to it."""
+    path = path.resolve()
     recover(path)
+    is_current = path.exists() and path.samefile(os.curdir)
     new, old = _beside(path)
     shutil.rmtree(new, ignore_errors=True)
     new.mkdir(parents=True)
@@ -107,6 +116,8 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
         os.replace(path, old)
     os.replace(new, path)
     recover(path)
+    if is_current:
+        os.chdir(path)  # the folder that this process stood in is gone
 
 
 def require_new(path: Path) -> None:
@@ -114,6 +125,16 @@ def require_new(path: Path) -> None:
     if path.is_file() or (path.is_dir() and any(path.iterdir())):
         raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
     require_folder(path.parent)
+
+
+def require_own(folder: ModelFolder) -> None:
+    """Refuses to change a model that ships: the package is everybody's, and its next version would undo it."""
+    path = folder.path.resolve()
+    if path.parent == _package().resolve():
+        raise UsageError(
+            f"{path.name} is inside the package, and stays as it is",
+            hint=f"copy it, and give the copy: cp -r {path} my-{path.name}",
+        )
 
 
 def change_config(path: Path, config: Config) -> None:
@@ -126,8 +147,9 @@ def change_config(path: Path, config: Config) -> None:
 
 def recover(path: Path) -> None:
     """Finishes putting a model in place; also what a process that died while it did so has left."""
+    path = path.resolve()
     _, old = _beside(path)
-    if old.exists() and not path.exists():
+    if old.exists() and not (path.exists() and any(path.iterdir())):
         os.replace(old, path)
     elif old.exists():
         replaced = listed(old)

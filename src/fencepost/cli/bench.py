@@ -28,7 +28,9 @@ def add_command(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_mutually_exclusive_group()
-    models.add_argument("--model", default="en", help="a model folder, or the name of a model inside the package")
+    models.add_argument(
+        "--model", help="a model folder, or else the name of one that ships (default: the en that ships)"
+    )
     models.add_argument("--random", choices=("paper", "small"), metavar="SIZE", help="random weights: paper or small")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.add_argument("--seconds", type=float, default=15, metavar="N", help="to parse for (default: 15)")
@@ -59,15 +61,17 @@ def _write_random(size: str, folder: Path, device: str) -> None:
     write_random_model(size, folder, exported=device == "cpu")
 
 
-def _figures(model: str, arguments: argparse.Namespace) -> dict[str, Any]:
+def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]:
+    from fencepost.backends.folder import DEFAULT_MODEL, find_model
     from fencepost.parser import load
     from fencepost.speed import bench_sentences, cold_start, parsing_speed
 
-    parser = load(model, device=arguments.device)
+    folder = find_model(model)
+    parser = load(folder, device=arguments.device)
     speed = parsing_speed(parser, bench_sentences(), arguments.seconds)
-    start = cold_start(model, arguments.device)
+    start = cold_start(folder, arguments.device)
     return {
-        "model": model,
+        "model": model or DEFAULT_MODEL,
         "backend": parser.backend_name,
         "device": arguments.device,
         "threads": _threads(),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+
+from fencepost.cli.written import say_written
 
 EXAMPLES = """examples:
   fencepost calibrate model dev.txt
@@ -25,7 +25,7 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="a model folder")
+    parser.add_argument("model", metavar="MODEL", help="a model folder of yours")
     parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees, such as the development set")
     parser.add_argument("--sentences", type=int, default=1000, metavar="N", help="use at most so many (default 1000)")
     parser.add_argument("--json", action="store_true", help="figures as JSON")
@@ -33,13 +33,15 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.backends.folder import change_config
+    from fencepost.backends.folder import ModelFolder, change_config, require_own
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
     from fencepost.parser import load
     from fencepost.trees.treebank import Treebank
 
-    parser = load(arguments.model)
+    folder = ModelFolder.open(arguments.model)
+    require_own(folder)
+    parser = load(folder.path)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]
     if len(trees) < 2:
         raise UsageError("calibrating takes at least two trees", hint="give a development set")
@@ -49,9 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     before = calibration(other, labels, parser.config.eval.temperature, force_root).expected_error()
     after = calibration(other, labels, halfway, force_root).expected_error()
     temperature = round(fit_temperature(one + other, labels, force_root), 4)
-    change_config(
-        Path(arguments.model), replace(parser.config, eval=replace(parser.config.eval, temperature=temperature))
-    )
+    change_config(folder.path, replace(parser.config, eval=replace(parser.config.eval, temperature=temperature)))
     figures = {
         "sentences": len(trees),
         "temperature": temperature,
@@ -62,5 +62,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(figures, indent=2))
     else:
         print(f"temperature {temperature}: expected calibration error {before:.4f} before, {after:.4f} after")
-    sys.stderr.write(f"the temperature is written into {arguments.model}\n")
+    say_written("the temperature is written into", arguments.model)
     return 0

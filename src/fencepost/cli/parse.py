@@ -51,7 +51,9 @@ def add_command(subparsers: Any) -> None:
     reading.add_argument("--tagged", action="store_true", help="the same with tags: The_DT cat_NN sat_VBD ._.")
     reading.add_argument("--lines", action="store_true", help="a sentence a line, to be tokenized")
     reading.add_argument("--paragraphs", action="store_true", help="a paragraph a line: no sentence goes past its end")
-    parser.add_argument("--model", default="en", help="a model folder, or the name of one that ships (default: en)")
+    parser.add_argument(
+        "--model", help="a model folder, or else the name of one that ships (default: the en that ships)"
+    )
     parser.add_argument("--format", choices=FORMATS, default="brackets", help="default: brackets, one tree a line")
     parser.add_argument("--kbest", type=int, metavar="K", help="the K best trees of each sentence")
     parser.add_argument("--probabilities", action="store_true", help="how sure the model is of each constituent")
@@ -81,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     parser = load(arguments.model, device=arguments.device)
     if "tags" in parser.config.lexical and not arguments.tagged:
         raise UsageError(
-            f"the model {arguments.model} reads tags, and text has none",
+            f"the model {arguments.model or 'en'} reads tags, and text has none",
             hint="--tagged takes sentences with tags; or use a model without tags",
         )
     if not arguments.files and arguments.text is None and sys.stdin.isatty():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import os
 from typing import Any
+
+from fencepost.cli.written import say_written
 
 EXAMPLES = """examples:
   fencepost train small --train train.txt --dev dev.txt --out model
@@ -53,5 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
         device=arguments.device,
         start_from=arguments.start_from,
     )
-    sys.stderr.write(f"the best model is in {arguments.out}\n")
+    if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
+        say_written("the best model is in", arguments.out)
     return 0

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
 from weakref import finalize
 
-from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder, listed
+from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder, find_model, listed
 from fencepost.confidence import Analysis, without_probabilities
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parser import Parser, load
@@ -35,7 +35,7 @@ __all__ = ["FencepostComponent", "NonConstituentError", "create_component"]
 MOST_WORDS: Final = 3000  # in a sentence: the time for it grows with the cube of its length
 BENEPAR_ENGLISH: Final = "benepar_en"  # how the names of benepar's English models begin
 DEFAULTS: Final = {
-    "model": DEFAULT_MODEL,
+    "model": None,
     "device": "cpu",
     "disable_tagger": False,
     "probabilities": False,
@@ -48,7 +48,7 @@ register()
 def create_component(
     nlp: Language,
     name: str,
-    model: str,
+    model: str | None,
     device: str,
     disable_tagger: bool,
     probabilities: bool,
@@ -72,7 +72,7 @@ class FencepostComponent:
     def __init__(
         self,
         name: str = "fencepost",
-        model: str = DEFAULT_MODEL,
+        model: str | None = None,
         device: str = "cpu",
         disable_tagger: bool = False,
         probabilities: bool = False,
@@ -140,7 +140,7 @@ class FencepostComponent:
             tags = tuple(map(tag_of, tokens))
             if not all(tags):
                 raise InputError(
-                    f"the model {self.model} reads tags, and this document has none",
+                    f"the model {self.model or DEFAULT_MODEL} reads tags, and this document has none",
                     hint="put a tagger before fencepost, or use a model without tags",
                 )
         return Sentence(forms, tags, spaces=(*spaces, bool(tokens[-1].whitespace_)))
@@ -211,7 +211,9 @@ def _plain(name: str) -> str:
     return name
 
 
-def _our_model(name: str) -> str:
+def _our_model(name: str | None) -> str | Path:
+    if name is None:
+        return find_model()
     if not name.startswith(BENEPAR_ENGLISH) or Path(name).exists():
         return name
     warnings.warn(
@@ -219,7 +221,7 @@ def _our_model(name: str) -> str:
         "(`fencepost import-benepar` turns benepar's models into ours)",
         stacklevel=2,
     )
-    return DEFAULT_MODEL
+    return find_model()
 
 
 def split_sentences(doc: Doc) -> None:

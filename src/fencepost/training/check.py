@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Final
+
+CLOCKED: Final = ("seconds", "sentences_per_second")
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,10 @@ class Check:
     f1: float
     learning_rate: float
     sentences_per_second: float  # of training since the last check
+
+    def repeatable(self) -> dict[str, float]:
+        """All but what a clock said: the same whenever the run is repeated."""
+        return {name: value for name, value in asdict(self).items() if name not in CLOCKED}
 
     def is_far_behind(self, best: Check) -> bool:
         """Whether training seems to have lost what it had found: it may take long to come back, or never."""

@@ -19,14 +19,31 @@ from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.precision import Masters
 from fencepost.training.average import Average
+from fencepost.training.check import CLOCKED, Check
 
 
 def save_weights(
-    path: Path, config: Config, vocabularies: Vocabularies, card: str, weights: Mapping[str, Tensor]
+    path: Path,
+    config: Config,
+    vocabularies: Vocabularies,
+    card: str,
+    weights: Mapping[str, Tensor],
+    check: Check | None = None,
 ) -> None:
-    """Writes a model folder with these weights."""
+    """Writes a model folder with these weights, and among them the check that found how good they are."""
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous)})
+    found = None if check is None else {"check": json.dumps(check.repeatable())}
+    write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous, found)})
+
+
+def check_of_weights(path: Path) -> Check | None:
+    """The check that found how good the model in a folder is, if it is known; clocks aside."""
+    try:
+        with safe_open(path / WEIGHTS, framework="pt") as file:
+            found: dict[str, Any] = json.loads((file.metadata() or {})["check"])
+        return Check(**(found | dict.fromkeys(CLOCKED, 0.0)))
+    except (OSError, SafetensorError, KeyError):
+        return None
 
 
 def save_checkpoint(

@@ -14,7 +14,7 @@ from typing import IO, Final
 
 import torch
 
-from fencepost.backends.folder import ModelFolder, recover
+from fencepost.backends.folder import ModelFolder, listed, recover
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
@@ -44,7 +44,7 @@ def train(
 
     ``start_from`` is a model trained before, of the same sizes, whose weights it begins with: on another treebank, say.
     """
-    out, place = Path(out), own_device(find_device(device))
+    out, place = Path(out).resolve(), own_device(find_device(device))
     config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
@@ -54,6 +54,9 @@ def train(
         checkpoint = bool(our_team.agreed((out / CHECKPOINT).exists()))
         if checkpoint and not resume:
             raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
+        ours = resume and (out / LOG).exists()  # a run that ended before its first checkpoint
+        if our_team.agreed(bool(listed(out)) and not checkpoint and not ours):
+            raise UsageError(f"{out} holds a model already", hint="give another folder, or remove that one first")
         start = None if start_from is None else ModelFolder.open(start_from)
         if start is not None and start.path.resolve() == out.resolve():
             raise UsageError(f"{out} would be overwritten by what starts from it", hint="give another folder")

@@ -26,7 +26,7 @@ NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate
 def require_same_form(folder: ModelFolder, config: Config) -> None:
     """An error where a model's weights would mean something else under this configuration."""
     theirs, ours = _form(folder.config), _form(config)
-    unlike = [name for name in theirs if theirs[name] != ours[name]]
+    unlike = [name for name in theirs if theirs[name] != ours.get(name)]  # the lexical list first, if it differs
     if unlike:
         values = f"{theirs[unlike[0]]}, not {ours[unlike[0]]}"
         raise UsageError(

@@ -37,7 +37,7 @@ from fencepost.training.ahead import Ahead
 from fencepost.training.average import Average
 from fencepost.training.card import model_card
 from fencepost.training.check import Check
-from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint, save_weights
+from fencepost.training.checkpoint import check_of_weights, read_checkpoint, restore, save_checkpoint, save_weights
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
@@ -209,7 +209,9 @@ class Trainer:
             )
             train = self.config.train
             warming = self.step_number <= train.warmup_batches
-            if self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming):
+            is_best = self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming)
+            # In a run that was resumed a better model may be on disk that the schedule must not know of: see resume.
+            if is_best and (self.best_check is None or check.f1 >= self.best_check.f1):
                 self.best_weights = {name: tensor.clone() for name, tensor in self.masters.state_dict().items()}
                 self.best_check = check
         self._loss_sum.zero_()
@@ -242,7 +244,7 @@ class Trainer:
         first = "" if self._started_from is None else f", from the weights of `{self._started_from}`"
         sizes = f"{len(self.data):,} trees{first}; the best of its checks on {len(self.dev):,} others"
         card = model_card(self.config, self.vocabularies, sizes, asdict(self.best_check))
-        save_weights(out, self.config, self.vocabularies, card, self.best_weights)
+        save_weights(out, self.config, self.vocabularies, card, self.best_weights, self.best_check)
         self.best_weights = None
 
     def save(self, out: Path) -> None:
@@ -265,7 +267,11 @@ class Trainer:
         save_checkpoint(out / CHECKPOINT, self.masters, self.average, self.optimizer, state)
 
     def resume(self, out: Path) -> None:
-        """Goes on from a checkpoint of the same configuration and data."""
+        """Goes on from a checkpoint of the same configuration and data.
+
+        The model on disk may come from a check after the checkpoint. The schedule doesn't know of that check, so that
+        all goes on as if there had been none; but only a model that is as good takes the place of that one.
+        """
         tensors, state = read_checkpoint(out / CHECKPOINT)
         for what, now in (("vocabularies", self.vocabularies.to_json()), ("config", config_to_toml(self.config))):
             if _comparable(state[what]) != _comparable(now):
@@ -277,7 +283,9 @@ class Trainer:
         self.masters.give_values()
         self.step_number = state["step"]
         self.schedule = Schedule(**state["schedule"])
-        self.best_check = None if state["best_check"] is None else Check(**state["best_check"])
+        known = None if state["best_check"] is None else Check(**state["best_check"])
+        on_disk = check_of_weights(out)
+        self.best_check = on_disk if on_disk is not None and (known is None or on_disk.f1 > known.f1) else known
         self._loss_sum.fill_(state["loss_sum"])
         self._began = time.monotonic() - state["seconds"]
         self._last_check = time.monotonic() - state["seconds_since_check"]
