@@ -10,6 +10,8 @@ import pytest
 
 import fencepost
 from fencepost.cli import main as program
+from fencepost.cli.train import CONFIGURATIONS
+from fencepost.config_files import config_names
 from fencepost.errors import InputError, TrainingError
 
 
@@ -130,3 +132,13 @@ def test_a_folder_that_cannot_be_is_refused_at_once(
 def test_an_error_without_a_hint_of_its_own_leads_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert program.main(["score", "no-such-file", "another"]) == 2
     assert capsys.readouterr().err.endswith("\nhint: fencepost score --help\n")
+
+
+def test_training_trees_may_be_given_one_after_the_other() -> None:
+    line = ["train", "small", "--train", "a", "b", "--train", "c", "--dev", "d", "--dev", "e", "--out", "model"]
+    given = program.build_parser().parse_args(line)
+    assert (given.train, given.dev) == (["a", "b", "c"], ["d", "e"])
+
+
+def test_help_names_every_configuration() -> None:
+    assert CONFIGURATIONS.split(", ") == config_names()

@@ -8,6 +8,7 @@ from typing import Any
 
 from fencepost.cli.written import say_written
 
+CONFIGURATIONS = "paper, paper-he, paper-pl, paper-sv, pretrained, small, tagger"
 EXAMPLES = """examples:
   fencepost train small --train train.txt --dev dev.txt --out model
   fencepost train paper --train wsj/02-21/*.mrg --dev wsj/22 --out model --device cuda --set train.precision=bf16
@@ -25,9 +26,11 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("config", metavar="CONFIG", help="a TOML file, or the name of a configuration: paper, small")
-    parser.add_argument("--train", nargs="+", required=True, metavar="PATH", help="training trees")
-    parser.add_argument("--dev", nargs="+", required=True, metavar="PATH", help="development trees")
+    parser.add_argument(
+        "config", metavar="CONFIG", help=f"a TOML file, or the name of a configuration: {CONFIGURATIONS}"
+    )
+    parser.add_argument("--train", nargs="+", action="extend", required=True, metavar="PATH", help="training trees")
+    parser.add_argument("--dev", nargs="+", action="extend", required=True, metavar="PATH", help="development trees")
     parser.add_argument("--out", required=True, metavar="DIR", help="the model folder to write")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override the file")
     parser.add_argument(
