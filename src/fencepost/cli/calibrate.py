@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fencepost.cli.shared import require_from_one
+
 EXAMPLES = """examples:
   fencepost calibrate model dev.txt
   fencepost calibrate model dev.txt --sentences 300 --json
@@ -39,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.parser import load
     from fencepost.trees.treebank import Treebank
 
+    require_from_one(arguments, "sentences")
     parser = load(arguments.model)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]
     if len(trees) < 2:
