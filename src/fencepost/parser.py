@@ -187,6 +187,11 @@ class Parser:
         """What runs the model: ``onnx`` or ``torch``."""
         return "torch" if self._source is None else self._source[2]
 
+    @property
+    def threads(self) -> int:
+        """How many threads of this process share the work on a batch."""
+        return self._backend.threads
+
     def _parse_chunks(self, chunks: Iterable[list[Sentence]], batch_tokens: int | None) -> Iterator[ScoredPair]:
         for chunk in chunks:
             with no_garbage_collection():

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
 
@@ -28,6 +29,17 @@ def test_figures_of_a_model_are_positive_and_fit_each_other(model: Path, capsys:
         figures["words"] / figures["sentences"]
     )
     assert 0 < figures["cold_start_cpu_seconds"] < 60
+
+
+def test_the_threads_are_those_of_what_runs_the_model(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert main(["bench", "--model", str(model), "--seconds", "0.1"]) == 0
+        assert load(model.parent / "model").threads == 2
+    finally:
+        torch.set_num_threads(before)
+    assert "with onnx on cpu, one process, 1 thread\n" in capsys.readouterr().out
 
 
 def test_without_a_model_random_weights_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
