@@ -20,8 +20,8 @@ from tests.grammar import toy_trees
 from tests.samples import tiny_config
 
 from fencepost.cli.main import main
-from fencepost.cli.parse_input import MOST_WORDS
 from fencepost.parser import Parser, load
+from fencepost.text.sentences import MOST_WORDS
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
 

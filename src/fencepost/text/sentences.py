@@ -128,6 +128,7 @@ def _ends_after_period(shade: str, begin: int, period: int, following: str) -> b
 
 # A longer sentence is cut: what a chart takes grows with the square of its length.
 LONGEST_SENTENCE: Final = 400
+MOST_WORDS: Final = 3000  # of a sentence that must not be cut: the time for it grows with the cube of its length
 _GOOD_CUTS: Final = (";", ":", ",", ".", "!", "?", ")")
 
 
