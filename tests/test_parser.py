@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fencepost
-from fencepost.errors import InputError
+from fencepost.errors import InputError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
@@ -110,12 +110,25 @@ def test_any_words_give_a_tree_that_reads_back_from_its_text(parser: Parser, sen
         (["a", "nul\0"], "sentence 2: word 2"),
         (["half \ud800 a character"], "sentence 2: word 1"),
         (Sentence(("a", "b"), ("NN", "N N")), "sentence 2: tag 2"),
+        (Sentence(("a",), (None,)), "sentence 2: tag 1 is None, not a string"),  # type: ignore[arg-type]
         ("a string", "sentence 2 is a string"),
+        (None, "sentence 2 is None, not a list of words"),
+        ([1, 2], "sentence 2: word 1 is 1, not a string"),
+        (["a", None], "sentence 2: word 2 is None, not a string"),
     ],
 )
 def test_a_sentence_that_cant_be_parsed_is_named(parser: Parser, sentence: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         parser.parse([["fine"], sentence])
+
+
+def test_an_unknown_choice_is_refused_with_the_known_ones(parser: Parser, folder: Path) -> None:
+    with pytest.raises(UsageError, match="mode can't be 'foo'\nhint: it is one of text, paragraph, line"):
+        parser.parse_text("One.", mode="foo")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="decoding can't be 'foo'\nhint: it is one of best, risk"):
+        parser.analyze(["One"], decoding="foo")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="backend can't be 'foo'\nhint: it is one of onnx, torch"):
+        load(folder, backend="foo")  # type: ignore[arg-type]
 
 
 def test_nothing_in_gives_nothing_out(parser: Parser) -> None:

@@ -144,3 +144,11 @@ def test_the_command_tags_and_reports_accuracy(tmp_path: Path, capsys: pytest.Ca
 def test_a_model_alone_is_nothing_to_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tag", "model", "--output", str(tmp_path / "tagged.txt")]) == 2
     assert "no trees to tag" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [("--set", "train.seed=2"), ("--config", "tagger")])
+def test_a_model_that_is_trained_takes_no_configuration(
+    tmp_path: Path, option: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tag", "model", "trees.txt", "--output", str(tmp_path / "tagged.txt"), *option]) == 2
+    assert "--config and --set are for taggers to be trained" in capsys.readouterr().err

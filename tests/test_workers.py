@@ -125,6 +125,63 @@ def test_a_killed_process_is_an_error_that_says_so(parser: Parser) -> None:
     assert not multiprocessing.active_children()
 
 
+def test_after_a_killed_process_the_next_list_is_parsed_by_new_ones(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        trees = crew.iter_scored(SENTENCES * 50)
+        next(trees)
+        for process in multiprocessing.active_children():
+            process.kill()
+        with pytest.raises(WorkerError, match="killed"):
+            list(trees)
+        assert [tree for tree, _ in crew.iter_scored(SENTENCES)] == parser.parse(SENTENCES)
+
+
+def test_a_process_killed_while_it_waits_is_replaced(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        list(crew.iter_scored(SENTENCES))
+        for process in multiprocessing.active_children():
+            process.kill()
+            process.join()
+        assert [tree for tree, _ in crew.iter_scored(SENTENCES)] == parser.parse(SENTENCES)
+
+
+def test_after_an_error_in_the_input_the_next_list_is_parsed(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        with pytest.raises(InputError, match="sentence 61 has no words"):
+            list(crew.iter_scored([*SENTENCES, []]))
+        assert [tree for tree, _ in crew.iter_scored(SENTENCES)] == parser.parse(SENTENCES)
+
+
+def test_who_leaves_early_loses_no_process_for_the_next_list(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        for _ in range(3):
+            trees = crew.iter_scored(SENTENCES * 50)
+            next(trees)
+            trees.close()  # type: ignore[attr-defined]
+        assert [tree for tree, _ in crew.iter_scored(SENTENCES)] == parser.parse(SENTENCES)
+        assert crew._pool is not None
+        assert len(crew._pool._free) == len(multiprocessing.active_children()) == 2
+
+
+def test_who_takes_each_result_and_asks_for_no_more_keeps_the_processes(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        for _ in range(2):
+            trees = crew.iter_scored(SENTENCES)
+            for _ in SENTENCES:
+                next(trees)
+            processes = {process.pid for process in multiprocessing.active_children()}
+            trees.close()  # type: ignore[attr-defined]
+            assert {process.pid for process in multiprocessing.active_children()} == processes
+
+
+def test_two_lists_at_once_have_the_trees_of_each(parser: Parser) -> None:
+    expected = parser.parse(SENTENCES)
+    with Workers(parser, 2) as crew:
+        pairs = list(zip(crew.iter_scored(SENTENCES), crew.iter_scored(SENTENCES[::-1]), strict=True))
+    assert [tree for (tree, _), _ in pairs] == expected
+    assert [tree for _, (tree, _) in pairs] == expected[::-1]
+
+
 def test_less_than_one_worker_is_refused(parser: Parser) -> None:
     with pytest.raises(UsageError, match="0 workers"):
         Workers(parser, 0)

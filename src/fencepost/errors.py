@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class FencepostError(Exception):
     """The parent of every error that fencepost raises on purpose."""
@@ -28,6 +30,12 @@ def _rebuild(kind: type[FencepostError], args: tuple[str], state: dict[str, obje
 
 class UsageError(FencepostError):
     """A command line or a call that can't mean anything."""
+
+
+def require_choice(name: str, given: object, choices: Sequence[str]) -> None:
+    """Refuses what is none of the words that an argument takes."""
+    if given not in choices:
+        raise UsageError(f"{name} can't be {given!r}", hint=f"it is one of {', '.join(choices)}")
 
 
 class ConfigError(FencepostError):

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from fencepost.backends.base import Backend, Parsed
 from fencepost.backends.folder import ONNX, WEIGHTS, ModelFolder
 from fencepost.collector import no_garbage_collection
 from fencepost.config import Config
-from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError
+from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError, require_choice
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
@@ -31,18 +31,19 @@ if TYPE_CHECKING:
     from fencepost.confidence import Analysis, Analyst, Decoding
 
 ScoredPair: TypeAlias = tuple[Tree, float]
+BackendName: TypeAlias = Literal["onnx", "torch"]
 UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
 CHUNK: Final = 4096  # sentences of a stream that are sorted by length together, and in memory at once
 LARGE_CHUNK: Final = 16_384  # the same where all sentences are given at once; the collector rests as long
 
 
-def load(
-    model: str | Path | None = None, *, device: str = "cpu", backend: Literal["onnx", "torch"] | None = None
-) -> Parser:
+def load(model: str | Path | None = None, *, device: str = "cpu", backend: BackendName | None = None) -> Parser:
     """The parser in a model folder, or else the one inside the package that has this name; without a name, its ``en``.
 
     ``backend``: ``onnx`` runs an exported model without torch; without a choice it does, where it can.
     """
+    if backend is not None:
+        require_choice("backend", backend, get_args(BackendName))
     folder = ModelFolder.open(model)
     if backend is None:
         backend = "onnx" if device == "cpu" and folder.has(ONNX) else "torch"
@@ -64,7 +65,8 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
 
 def _load_torch(folder: ModelFolder, device: str) -> Backend:
     if not folder.has(WEIGHTS):
-        raise ModelError(f"{folder.path}: no {WEIGHTS} to run on {device}", hint="an exported model runs on device cpu")
+        hint = 'an exported model runs on device "cpu" with backend "onnx"' if folder.has(ONNX) else None
+        raise ModelError(f"{folder.path}: no {WEIGHTS} for torch to run", hint=hint)
     try:
         from fencepost.backends.torch import TorchBackend
     except ModuleNotFoundError as error:
@@ -81,7 +83,7 @@ class Parser:
         config: Config,
         vocabularies: Vocabularies,
         *,
-        _source: tuple[str, str, Literal["onnx", "torch"]] | None = None,
+        _source: tuple[str, str, BackendName] | None = None,
     ) -> None:
         self.config = config
         self.vocabularies = vocabularies
@@ -145,8 +147,9 @@ class Parser:
         batch_tokens: int | None = None,
     ) -> Iterator[Analysis]:
         """``analyze`` for many sentences."""
-        from fencepost.confidence import Analyst
+        from fencepost.confidence import Analyst, Decoding
 
+        require_choice("decoding", decoding, get_args(Decoding))
         heat = self.config.eval.temperature if temperature is None else temperature
         analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, heat, decoding)
         for chunk in growing_chunks(self.checked(sentences), CHUNK):
@@ -183,6 +186,11 @@ class Parser:
     def backend_name(self) -> str:
         """What runs the model: ``onnx`` or ``torch``."""
         return "torch" if self._source is None else self._source[2]
+
+    @property
+    def threads(self) -> int:
+        """How many threads of this process share the work on a batch."""
+        return self._backend.threads
 
     def _parse_chunks(self, chunks: Iterable[list[Sentence]], batch_tokens: int | None) -> Iterator[ScoredPair]:
         for chunk in chunks:
@@ -231,13 +239,8 @@ class Parser:
 
     def _sentence(self, given: Sentence | Sequence[str], number: int) -> Sentence:
         """What was given, checked, with Penn escapes undone: words are real text."""
-        if isinstance(given, str):
-            raise InputError(
-                f"sentence {number} is a string, not a list of words",
-                hint='parse([["Words", "like", "these"]]), or parse_text("Words like these.")',
-            )
         if not isinstance(given, Sentence):
-            given = Sentence(tuple(given))
+            given = Sentence(_words(given, number))
         words, tags = given.words, given.tags
         if not words:
             raise InputError(f"sentence {number} has no words")
@@ -246,6 +249,8 @@ class Parser:
             check_tags(tags or ())
         except InputError as error:
             raise InputError(f"sentence {number}: {error.message}") from None
+        except TypeError:
+            raise InputError(f"sentence {number}: {_stranger(given)}") from None
         sentence = given if real is words else Sentence(real, tags, spaces=given.spaces)
         if self._indexer.reads_tags and sentence.tags is None:
             raise InputError(
@@ -260,5 +265,24 @@ class Parser:
         return (_load, self._source)
 
 
-def _load(path: str, device: str, backend: Literal["onnx", "torch"]) -> Parser:
+def _load(path: str, device: str, backend: BackendName) -> Parser:
     return load(path, device=device, backend=backend)
+
+
+def _words(given: Sequence[str], number: int) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        what = "a string" if isinstance(given, str) else repr(given)
+        raise InputError(
+            f"sentence {number} is {what}, not a list of words",
+            hint='parse([["Words", "like", "these"]]), or parse_text("Words like these.")',
+        )
+    return tuple(given)
+
+
+def _stranger(sentence: Sentence) -> str:
+    """The first of its words and tags that is no string."""
+    for what, texts in (("word", sentence.words), ("tag", sentence.tags or ())):
+        for place, text in enumerate(texts, 1):
+            if not isinstance(text, str):
+                return f"{what} {place} is {text!r}, not a string"
+    raise AssertionError(sentence)

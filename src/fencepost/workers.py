@@ -72,6 +72,7 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.end()
+            self._pool = None
 
     def iter_scored(
         self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
@@ -113,41 +114,67 @@ class _Pool:
 
     def __init__(self, parser: Parser, workers: int) -> None:
         # Threads of torch or ONNX Runtime don't survive a fork.
-        context, recipe = get_context("spawn"), parser.__reduce__()
-        self._most = AHEAD * workers
+        self._context, self._recipe = get_context("spawn"), parser.__reduce__()
+        self._workers = workers
         self._free: list[Connection] = []
-        self._processes: list[BaseProcess] = []
-        for _ in range(workers):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_work, args=(theirs, *recipe), daemon=True)
-            process.start()
-            theirs.close()
-            self._free.append(ours)
-            self._processes.append(process)
+        self._processes: dict[Connection, BaseProcess] = {}
 
     def end(self) -> None:
-        for process in self._processes:
-            process.terminate()
-        for process in self._processes:
-            process.join()
+        self._end(list(self._processes))
 
     def do(self, method: str, options: dict[str, Any], chunks: Iterator[tuple[int, list[Sentence]]]) -> Iterator[Any]:
         busy: dict[Connection, int] = {}  # the first sentence of what each process is parsing
+        try:
+            yield from self._do(method, options, chunks, busy)
+        finally:
+            # After an error, or where nobody wants the rest: what these are parsing must not answer another call.
+            self._end(list(busy))
+
+    def _do(
+        self,
+        method: str,
+        options: dict[str, Any],
+        chunks: Iterator[tuple[int, list[Sentence]]],
+        busy: dict[Connection, int],
+    ) -> Iterator[Any]:
         done: dict[int, list[Any]] = {}
         turn: list[int] = []  # the first sentences of all chunks that were not handed out
+        most = AHEAD * self._workers
         while True:
-            while self._free and len(turn) < self._most and (chunk := next(chunks, None)) is not None:
-                connection = self._free.pop()
-                _send(connection, (method, options, *chunk))
+            while len(busy) < self._workers and len(turn) < most and (chunk := next(chunks, None)) is not None:
+                connection = self._take()
                 busy[connection] = chunk[0]
                 turn.append(chunk[0])
+                _send(connection, (method, options, *chunk))
             if not turn:
                 return
             for connection in set(busy).intersection(wait(list(busy))):
-                done[busy.pop(connection)] = _receive(connection)
+                done[busy[connection]] = _receive(connection)
+                del busy[connection]
                 self._free.append(connection)
             while turn and turn[0] in done:
                 yield from done.pop(turn.pop(0))
+
+    def _take(self) -> Connection:
+        """A process that is free, or a new one."""
+        while self._free:
+            connection = self._free.pop()
+            if self._processes[connection].is_alive():
+                return connection
+            self._end([connection])
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, *self._recipe), daemon=True)
+        process.start()
+        theirs.close()
+        self._processes[ours] = process
+        return ours
+
+    def _end(self, connections: list[Connection]) -> None:
+        ended = [self._processes.pop(connection) for connection in connections if connection in self._processes]
+        for process in ended:
+            process.terminate()
+        for process in ended:
+            process.join()
 
 
 def _send(connection: Connection, chunk: tuple[str, dict[str, Any], int, list[Sentence]]) -> None:

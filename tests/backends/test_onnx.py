@@ -217,7 +217,7 @@ def test_a_missing_graph_is_named(tmp_path: Path, folder: Path) -> None:
 
 
 def test_the_backend_can_be_chosen(folder: Path, exported: Callable[[str], Path]) -> None:
-    with pytest.raises(ModelError, match=f"no {WEIGHTS}"):
+    with pytest.raises(ModelError, match=f'no {WEIGHTS} for torch to run\nhint: .* backend "onnx"'):
         load(exported("fp32"), backend="torch")
     with pytest.raises(ModelError, match=f"no {ONNX}"):
         load(folder, backend="onnx")

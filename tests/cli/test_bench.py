@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
 
@@ -47,6 +48,17 @@ def test_without_a_name_it_measures_the_model_that_ships_whatever_folder_lies_he
         assert main(["bench", *given, "--seconds", "0.1"]) == 0
         assert capsys.readouterr().out.startswith("en with onnx on cpu")
     assert measured == [find_model(), Path("en")]
+
+
+def test_the_threads_are_those_of_what_runs_the_model(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        assert main(["bench", "--model", str(model), "--seconds", "0.1"]) == 0
+        assert load(model.parent / "model").threads == 2
+    finally:
+        torch.set_num_threads(before)
+    assert "with onnx on cpu, one process, 1 thread\n" in capsys.readouterr().out
 
 
 def test_without_a_model_random_weights_are_measured(capsys: pytest.CaptureFixture[str]) -> None:

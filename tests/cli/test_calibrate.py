@@ -85,3 +85,8 @@ def test_a_folder_called_as_one_that_ships_is_the_one_that_is_calibrated(
 def test_one_tree_is_too_few(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", str(model), str(model.parent / "dev.txt"), "--sentences", "1"]) == 2
     assert "at least two trees" in capsys.readouterr().err
+
+
+def test_a_negative_number_of_sentences_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["calibrate", str(model), str(model.parent / "dev.txt"), "--sentences", "-30"]) == 2
+    assert "--sentences takes a number from 1 up, got -30" in capsys.readouterr().err

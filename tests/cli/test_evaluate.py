@@ -10,6 +10,7 @@ from tests.samples import tiny_config
 
 from fencepost.cli.main import main
 from fencepost.config import Config
+from fencepost.evaluation.breakdown import BY
 from fencepost.training.run import train
 from fencepost.trees.treebank import Treebank
 
@@ -70,6 +71,20 @@ def test_a_model_without_a_tag_head_has_no_predicted_tags(
 
 def test_small_batches_give_the_same_figures(model: str, gold: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert figures(capsys, model, gold, "--batch-tokens", "1") == figures(capsys, model, gold)
+
+
+@pytest.mark.parametrize("size", ["0", "-5"])
+def test_batches_have_a_token_at_least(gold: str, size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "model", gold, "--batch-tokens", size]) == 2
+    assert f"--batch-tokens takes a number from 1 up, got {size}" in capsys.readouterr().err
+
+
+def test_help_names_all_that_figures_can_be_broken_down_by(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--help"])
+    options = capsys.readouterr().out.partition("options:")[2]
+    about_by = options.partition("--by")[2].partition("--json")[0]
+    assert all(kind in about_by for kind in BY)
 
 
 def test_a_folder_that_is_no_model_is_named(gold: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

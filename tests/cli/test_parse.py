@@ -20,8 +20,8 @@ from tests.grammar import toy_trees
 from tests.samples import tiny_config
 
 from fencepost.cli.main import main
-from fencepost.cli.parse_input import MOST_WORDS
 from fencepost.parser import Parser, load
+from fencepost.text.sentences import MOST_WORDS
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
 
@@ -168,6 +168,14 @@ def test_risk_is_another_way_to_choose_a_tree(parse: Parse, parser: Parser) -> N
     assert parse("--decoding", "risk", "--text", "The cat didn't sleep.") == f"{tree}\n"
 
 
+def test_json_has_both_the_tree_of_least_risk_and_the_best_ones(parse: Parse, parser: Parser) -> None:
+    options = ("--kbest", "2", "--decoding", "risk", "--format", "json")
+    (found,) = objects(parse(*options, "--text", "The cat didn't sleep."))
+    analysis = parser.analyze(WORDS[0], k=2, decoding="risk")
+    assert found["tree"] == str(analysis.tree)
+    assert [one["tree"] for one in found["kbest"]] == [str(one.tree) for one in analysis.trees]
+
+
 def test_pretty_shows_the_sentence_and_a_drawing(parse: Parse) -> None:
     shown = parse("--format", "pretty", "--probabilities", "--text", "The cat sat.")
     assert shown.startswith("The cat sat.\n")
@@ -233,6 +241,10 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
         (["--text", "a", "file.txt"], "--text and files"),
         (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
         (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
+        *(
+            (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "no place for the one of")
+            for form in ("brackets", "pretty", "svg", "html")
+        ),
         (["no-such-file.txt"], "no such file or folder"),
     ],
 )

@@ -43,6 +43,12 @@ def test_stats_prints_a_table_with_a_row_for_each_argument(cats: Path, capsys: p
     assert [row.split()[1:3] for row in rows] == [["10", "30"], ["10", "30"], ["20", "60"]]
 
 
+def test_stats_of_a_file_given_twice_has_two_rows(cats: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["treebank", "stats", str(cats), str(cats)]) == 0
+    _, *rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[:2] for row in rows] == [[str(cats), "10"], [str(cats), "10"], ["total", "20"]]
+
+
 def test_stats_of_one_file_has_no_total(cats: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["treebank", "stats", str(cats)])
     assert "total" not in capsys.readouterr().out

@@ -260,6 +260,34 @@ def test_tokens_merged_after_the_parse_are_an_error_that_says_so(nlp: Any) -> No
         _ = doc[0]._.labels
 
 
+def test_tokens_merged_and_split_to_the_same_number_are_an_error_where_they_changed(nlp: Any) -> None:
+    doc = nlp(TEXT)
+    last = parses(doc)[1]
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[0:2])
+        retokenizer.split(doc[5], ["m", "at"], heads=[doc[5], doc[5]])
+    assert len(doc) == 10
+    first, second = doc.sents
+    assert second._.parse_string == last
+    for token in first:
+        if token.text != ".":
+            with pytest.raises(UsageError, match="have changed since it was parsed"):
+                _ = token._.labels
+    for ask in ("parse_string", "labels", "children", "parent"):
+        with pytest.raises(UsageError, match="have changed since it was parsed"):
+            getattr(first._, ask)
+
+
+def test_a_word_that_stayed_has_no_way_up_to_words_that_changed(by_hand: Callable[[str, str], Any]) -> None:
+    doc = by_hand("It really works today", "(TOP (S (NP (PRP It)) (VP (RB really) (VBZ works) (NP (NN today)))))")
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+        retokenizer.split(doc[3], ["to", "day"], heads=[doc[0], doc[0]])
+    assert doc[0]._.labels == ("NP",)
+    with pytest.raises(UsageError, match="have changed since it was parsed"):
+        _ = doc[0]._.parent
+
+
 # Settings
 
 
@@ -382,8 +410,8 @@ def test_stored_documents_keep_their_trees(nlp: Any) -> None:
 
 def test_what_a_document_keeps_are_plain_values(nlp: Any) -> None:
     kept = nlp(TEXT).user_data[KEY]
-    assert kept["tokens"] == 10
-    assert {type(value) for name, values in kept.items() if name != "tokens" for value in values} == {int, list}
+    assert kept["tokens"] == [0, 4, 8, 12, 15, 19, 22, 24, 27, 32, 33]
+    assert {type(value) for values in kept.values() for value in values} == {int, list}
 
 
 def test_a_model_that_is_not_there_is_an_error_when_it_is_needed(pipeline: Pipeline) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fencepost.errors import UsageError
 from fencepost.text import Mode, read_sentences, read_stream
 
 LINES = ["One two. Three\n", "four goes on. Five\n", "\n", "Six\n", "seven"]
@@ -18,6 +19,53 @@ def test_lines_one_by_one_give_the_sentences_of_the_whole(mode: Mode, text: str)
     whole = list(read_sentences(text, mode))
     assert [(one.offset, one.tokens) for one in found] == [(span.start, tokens) for span, tokens in whole]
     assert all(text[one.offset :].startswith(one.text) for one in found)
+
+
+PARTS = ["One", "two", "i", "I", "It", "U.S.", "Mr.", "No.", "5", "et al.", "...", ".", "!", "。", '"', "(", "- ", ")"]
+BLANKS = [" ", " ", " ", "\n", "\n\n", "\n \n", "\t", "  ", ""]
+
+
+@st.composite
+def cut_texts(draw: st.DrawFn) -> list[str]:
+    """A text in pieces that end anywhere, within a word, too."""
+    parts = draw(st.lists(st.tuples(st.sampled_from(PARTS), st.sampled_from(BLANKS)), max_size=40))
+    text = "".join(part + blank for part, blank in parts)
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=30)))
+    return [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+@pytest.mark.parametrize("mode", ["text", "paragraph", "line"])
+@given(cut_texts())
+def test_a_text_cut_anywhere_gives_the_sentences_of_the_whole(mode: Mode, pieces: list[str]) -> None:
+    found = list(read_stream(pieces, mode))
+    whole = list(read_sentences("".join(pieces), mode))
+    assert [(one.offset, one.tokens) for one in found] == [(span.start, tokens) for span, tokens in whole]
+
+
+def test_a_piece_of_blanks_alone_ends_no_sentence() -> None:
+    assert [one.text for one in read_stream(["The cat", " ", "sat", "\n", "down."])] == ["The cat sat\ndown."]
+
+
+def test_a_long_line_of_many_sentences_leaves_the_last_one_open() -> None:
+    lines = ["It slept. " * 900 + "The old grey cat\n", "sat on the mat.\n"]
+    assert [one.text for one in read_stream(lines)][-2:] == ["It slept.", "The old grey cat\nsat on the mat."]
+
+
+def test_a_sentence_without_end_is_cut_between_words() -> None:
+    text = "and so on " * 2000
+    words = [word for one in read_stream(text) for word in one.sentence().words]
+    assert words == text.split()
+
+
+def test_lines_that_are_sentences_come_at_once() -> None:
+    lines = iter(["A heading\n", "Another\n"])
+    assert next(read_stream(lines, "line")).text == "A heading"
+    assert list(lines) == ["Another\n"]
+
+
+def test_an_unknown_mode_is_refused() -> None:
+    with pytest.raises(UsageError, match="mode can't be 'lines'"):
+        list(read_stream(["One."], "lines"))  # type: ignore[arg-type]
 
 
 def lines_read_when_sentences_come(lines: list[str]) -> list[tuple[int, str]]:

@@ -89,6 +89,25 @@ def test_a_pipe_is_read_as_a_file_is(tmp_path: Path) -> None:
     writer.join()
 
 
+def test_a_glob_finds_the_files_below_folders_and_each_file_once(tmp_path: Path) -> None:
+    for name in ("x.txt", "z.txt.partial", "a/y.txt", "a/y.txt.partial", "a/.hidden", ".hidden"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(CAT)
+    (tmp_path / "empty").mkdir()
+    expected = [tmp_path / "a/y.txt", tmp_path / "x.txt"]
+    assert find_files([f"{tmp_path}/*"]) == expected
+    assert find_files([f"{tmp_path}/**"]) == expected
+
+
+def test_a_glob_finds_what_is_passed_over_if_it_names_it(tmp_path: Path) -> None:
+    (tmp_path / ".folder").mkdir()
+    for name in ("a.partial", ".b", ".folder/c"):
+        (tmp_path / name).write_text(CAT)
+    assert find_files([f"{tmp_path}/*.partial"]) == [tmp_path / "a.partial"]
+    assert find_files([f"{tmp_path}/.b*"]) == [tmp_path / ".b"]
+    assert find_files([f"{tmp_path}/.folder/*"]) == [tmp_path / ".folder/c"]
+
+
 def test_an_empty_name_is_not_taken_for_this_folder() -> None:
     with pytest.raises(InputError, match="name of a file is empty"):
         find_files([""])

@@ -4,6 +4,7 @@ import gc
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -74,6 +75,23 @@ def test_a_sentence_whose_parts_disagree_is_refused() -> None:
         Sentence(("a", "b"), ("DT",))
     with pytest.raises(MismatchError, match="leaves of the tree"):
         Sentence(("a", "b"), None, CAT)
+
+
+@pytest.mark.parametrize(
+    ("words", "tags", "message"),
+    [
+        ("Cats", None, "the words of a sentence are a list, not 'Cats'"),
+        (("a",), "N", "the tags of a sentence"),
+        (5, None, "not 5"),
+    ],
+)
+def test_a_string_is_not_taken_for_a_list(words: Any, tags: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Sentence(words, tags)
+
+
+def test_words_may_come_in_any_list() -> None:
+    assert Sentence(iter("ab"), ["A", "B"]) == Sentence(("a", "b"), ("A", "B"))  # type: ignore[arg-type]
 
 
 def test_a_treebank_without_trees_is_an_error(tmp_path: Path) -> None:

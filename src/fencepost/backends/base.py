@@ -40,6 +40,11 @@ class Backend(Protocol):
     def score(self, batch: Batch) -> Scored: ...
 
     @property
+    def threads(self) -> int:
+        """How many threads of this process share the work on a batch."""
+        ...
+
+    @property
     def batch_tokens(self) -> int:
         """A good size for a batch, as ``features.batching`` counts."""
         ...

@@ -51,6 +51,10 @@ class OnnxBackend:
         return cls({name: _session(folder, name, threads) for name in names}, folder.config)
 
     @property
+    def threads(self) -> int:
+        return int(self._model.get_session_options().intra_op_num_threads)
+
+    @property
     def batch_tokens(self) -> int:
         return BATCH_TOKENS
 

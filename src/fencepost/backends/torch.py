@@ -113,6 +113,10 @@ class TorchBackend:
         return cls(model.to(place), folder.config, place, precision)
 
     @property
+    def threads(self) -> int:
+        return torch.get_num_threads()
+
+    @property
     def batch_tokens(self) -> int:
         return CUDA_BATCH_TOKENS if self.device.type == "cuda" else CPU_BATCH_TOKENS
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fencepost.cli.shared import require_from_one
 from fencepost.errors import MissingExtraError, UsageError
 
 EXAMPLES = """examples:
@@ -44,8 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.trees.treebank import Treebank
 
     heads = _heads(arguments.heads)
-    if arguments.sentences < 1:
-        raise UsageError("--sentences must be at least 1")
+    require_from_one(arguments, "sentences")
     try:
         from fencepost.analysis.run import analyze
     except ModuleNotFoundError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -74,7 +73,7 @@ def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]
         "model": model or DEFAULT_MODEL,
         "backend": parser.backend_name,
         "device": arguments.device,
-        "threads": _threads(),
+        "threads": parser.threads,
         "sentences": speed.sentences,
         "words": speed.words,
         "sentences_per_second": speed.sentences_per_second,
@@ -83,11 +82,6 @@ def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]
         "cold_start_seconds": start.seconds,
         "cold_start_cpu_seconds": start.cpu_seconds,
     }
-
-
-def _threads() -> int:
-    torch = sys.modules.get("torch")
-    return torch.get_num_threads() if torch else 1
 
 
 def _print_json(figures: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from fencepost.cli.shared import require_from_one
 from fencepost.cli.written import say_written
 
 EXAMPLES = """examples:
@@ -39,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.parser import load
     from fencepost.trees.treebank import Treebank
 
+    require_from_one(arguments, "sentences")
     folder = ModelFolder.open(arguments.model)
     require_own(folder)
     parser = load(folder.path)

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from fencepost.cli.score import BY_HELP
+from fencepost.cli.shared import add_parsing_options, require_from_one
 from fencepost.errors import UsageError
 
 EXAMPLES = """examples:
@@ -31,14 +33,12 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders, globs")
     parser.add_argument("--params", default=None, help="collins, spmrl, none or a .prm file (default: the model's)")
     parser.add_argument("--tags", choices=("gold", "predicted"), default="gold", help="tags of the predicted trees")
-    parser.add_argument("--by", default="", metavar="WHAT", help="break down by label, length or both: label,length")
+    parser.add_argument("--by", default="", metavar="KIND,…", help=BY_HELP)
     parser.add_argument("--json", action="store_true", help="figures as JSON")
     parser.add_argument(
         "--output", metavar="FILE", help="also write the predicted trees (with gold tags, unless --tags predicted)"
     )
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core for many sentences)")
-    parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
+    add_parsing_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -50,6 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.trees.treebank import Sentence, Treebank
     from fencepost.workers import parse_with_workers
 
+    require_from_one(arguments, "batch_tokens")
     kinds = parse_kinds(arguments.by)
     parser = load(arguments.model, device=arguments.device)
     params = load_params(arguments.params or parser.config.eval.params)

@@ -31,7 +31,9 @@ EXAMPLES: Final = """examples:
   fencepost parse --text "The time for action is now."
   fencepost train paper --train train.txt --dev dev.txt --out model
   fencepost evaluate model test.txt
-  fencepost parse --help                      # all about one command
+  fencepost score gold.txt predicted.txt
+
+`fencepost COMMAND --help` has more about each.
 """
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from fencepost.cli.progress import Progress
+from fencepost.cli.shared import add_parsing_options, open_output, require_from_one
 from fencepost.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -62,9 +62,7 @@ def add_command(subparsers: Any) -> None:
     )
     parser.add_argument("--output", metavar="PATH", help="write to this file")
     parser.add_argument("--strict", action="store_true", help="stop at a line that can't be parsed")
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core for many sentences)")
-    parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
+    add_parsing_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -88,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if not arguments.files and arguments.text is None and sys.stdin.isatty():
         sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D the input\n")
-    with Workers(parser, arguments.workers) as workers, _output(arguments.output) as file:
+    with Workers(parser, arguments.workers) as workers, open_output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
         try:
             watcher = Watcher(parser.vocabularies, parser.config.language)
@@ -105,10 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.text is not None and arguments.files:
         raise UsageError("--text and files can't be parsed at once")
-    if arguments.kbest is not None and arguments.kbest < 1:
-        raise UsageError(f"--kbest takes a number from 1 up, got {arguments.kbest}")
-    if arguments.batch_tokens is not None and arguments.batch_tokens < 1:
-        raise UsageError(f"--batch-tokens takes a number from 1 up, got {arguments.batch_tokens}")
+    require_from_one(arguments, "kbest", "batch_tokens")
+    if arguments.kbest and arguments.decoding == "risk" and arguments.format != "json":
+        raise UsageError(
+            f"--format {arguments.format} shows the trees of --kbest, and has no place for the one of --decoding risk",
+            hint="--format json has both; or ask for one of them",
+        )
     if arguments.probabilities and arguments.format == "brackets":
         sys.stderr.write("warning: brackets have no place for probabilities: --format json, pretty, svg or html has\n")
 
@@ -119,12 +119,6 @@ def _reading(arguments: argparse.Namespace) -> Reading:
     if arguments.tagged:
         return "tagged"
     return "line" if arguments.lines else "paragraph" if arguments.paragraphs else "text"
-
-
-def _output(path: str | None) -> AbstractContextManager[TextIO]:
-    from fencepost.trees.files import write_atomically
-
-    return nullcontext(sys.stdout) if path is None else write_atomically(path)
 
 
 def _parse(

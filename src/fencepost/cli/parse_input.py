@@ -12,19 +12,18 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from fencepost.errors import TreeError
+from fencepost.streaming import GROWTH
 from fencepost.text.lines import TextLine, read_text_lines
-from fencepost.text.sentences import Mode
+from fencepost.text.sentences import MOST_WORDS, Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import Token, tokenize
 from fencepost.trees.files import STANDARD_INPUT
 from fencepost.trees.tree import NOT_TEXT, check_tags, escape
 
 Reading: TypeAlias = Mode | Literal["tokenized", "tagged"]
-MOST_WORDS: Final = 3000  # on a line: the time for a sentence grows with the cube of its length
 _WORD: Final = re.compile(r"\S+", re.ASCII)
 _BEFORE_TAG: Final = "_"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-GROWTH: Final = 4
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ Files have one tree a line, an empty line for a missing parse (none is meant at 
 several lines each. .gz is read too.
 Sentences whose words don't agree are errors: they are left out of the totals, as evalb does, and reported.
 """
+BY_HELP: Final = "break down by label, length (of phrases) or sentence (its length)"
 _PROBLEMS_SHOWN: Final = 10
 
 
@@ -44,9 +45,7 @@ def add_command(subparsers: argparse._SubParsersAction[Any]) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print figures as JSON")
     parser.add_argument("--per-sentence", action="store_true", help="print a row for every sentence")
-    parser.add_argument(
-        "--by", default="", metavar="KIND,…", help="break down by label, length (of phrases) or sentence (its length)"
-    )
+    parser.add_argument("--by", default="", metavar="KIND,…", help=BY_HELP)
     parser.set_defaults(run=run)
 
 

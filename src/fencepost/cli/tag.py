@@ -31,7 +31,7 @@ def add_command(subparsers: Any) -> None:
     )
     parser.add_argument("--output", required=True, metavar="FILE", help="where the trees go")
     parser.add_argument("--jackknife", type=int, metavar="K", help="train K taggers, each on all folds but one")
-    parser.add_argument("--config", default="tagger", help="configuration of the taggers (default: tagger)")
+    parser.add_argument("--config", help="configuration of the taggers (default: tagger)")
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override it")
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
     parser.set_defaults(run=run)
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.jackknife is not None:
         trees = Treebank.load(*arguments.paths)
-        config = load_config(arguments.config, arguments.set)
+        config = load_config(arguments.config or "tagger", arguments.set)
         work = Path(f"{arguments.output}.folds")
         try:
             tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
@@ -53,6 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
             raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
         sys.stderr.write(f"the taggers are in {work}, which can go\n")
     else:
+        if arguments.config is not None or arguments.set:
+            raise UsageError(
+                "--config and --set are for taggers to be trained, and the model is trained already",
+                hint="--jackknife K trains taggers",
+            )
         model, *paths = arguments.paths
         if not paths:
             raise UsageError("there are no trees to tag", hint="fencepost tag MODEL TREES… --output FILE")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost.cli.progress import Progress
+from fencepost.cli.shared import open_output
 from fencepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ def _add_action(actions: Any, name: str, run: Any, what: str) -> argparse.Argume
 def run_stats(arguments: argparse.Namespace) -> int:
     from fencepost.trees.stats import Stats
 
-    rows = {path: Stats.of(_trees([path], "reading")) for path in arguments.paths}
-    total = sum(rows.values(), start=Stats())
+    rows = [(path, Stats.of(_trees([path], "reading"))) for path in arguments.paths]
+    total = sum((stats for _, stats in rows), start=Stats())
     if arguments.json:
         sys.stdout.write(_stats_json(rows, total))
     else:
-        sys.stdout.write(_stats_table({**rows, "total": total} if len(rows) > 1 else rows))
+        sys.stdout.write(_stats_table([*rows, ("total", total)] if len(rows) > 1 else rows))
     return 0
 
 
@@ -106,7 +106,7 @@ def run_normalize(arguments: argparse.Namespace) -> int:
     )
     gone = dropped = 0
     trees = _trees(arguments.paths, "normalizing", arguments.output, unlabelled=DEFAULT_ROOT)
-    with _output(arguments.output) as file:
+    with open_output(arguments.output) as file:
         for raw in trees:
             tree = normalize(raw, choices)
             dropped += sum(tag != TRACE for tag in raw.tags())
@@ -128,7 +128,7 @@ def run_words(arguments: argparse.Namespace) -> int:
     from fencepost.trees.tree import escape
 
     trees = _trees(arguments.paths, "reading", arguments.output)
-    with _output(arguments.output) as file:
+    with open_output(arguments.output) as file:
         for tree in trees:
             words = [leaf.word for leaf in tree.leaves() if leaf.tag != TRACE]
             file.write(" ".join(map(escape, words) if arguments.escaped else words) + "\n")
@@ -172,28 +172,22 @@ def _stream(files: list[Path], progress: Progress, unlabelled: str | None, sourc
         raise InputError("there are no trees", source=source)
 
 
-def _output(path: str | None) -> AbstractContextManager[TextIO]:
-    from fencepost.trees.files import write_atomically
-
-    return nullcontext(sys.stdout) if path is None else write_atomically(path)
-
-
-def _stats_json(rows: dict[str, Stats], total: Stats) -> str:
+def _stats_json(rows: list[tuple[str, Stats]], total: Stats) -> str:
     import json
 
     def everything(stats: Stats) -> dict[str, object]:
         counts = {"label_counts": dict(stats.labels.most_common()), "tag_counts": dict(stats.tags.most_common())}
         return {**stats.figures(), **counts}
 
-    answer = {"files": {path: everything(stats) for path, stats in rows.items()}, "total": everything(total)}
+    answer = {"files": {path: everything(stats) for path, stats in rows}, "total": everything(total)}
     return json.dumps(answer, ensure_ascii=False, indent=2) + "\n"
 
 
-def _stats_table(rows: dict[str, Stats]) -> str:
-    figures = {name: stats.figures() for name, stats in rows.items()}
-    columns = list(next(iter(figures.values())))
+def _stats_table(rows: list[tuple[str, Stats]]) -> str:
+    figures = [(name, stats.figures()) for name, stats in rows]
+    columns = list(figures[0][1])
     cells = [["", *(column.replace("_", " ") for column in columns)]]
-    cells += [[name, *(f"{row[column]:,}" for column in columns)] for name, row in figures.items()]
+    cells += [[name, *(f"{row[column]:,}" for column in columns)] for name, row in figures]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = (
         [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]

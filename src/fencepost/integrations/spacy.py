@@ -18,7 +18,7 @@ from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder, find_model, li
 from fencepost.confidence import Analysis, without_probabilities
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parser import Parser, load
-from fencepost.text.sentences import read_sentences
+from fencepost.text.sentences import MOST_WORDS, read_sentences
 from fencepost.text.tokens import penn_forms
 from fencepost.trees.treebank import Sentence
 
@@ -29,10 +29,17 @@ try:
 except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
-from fencepost.integrations.spacy_spans import Constituents, NonConstituentError, is_word, register, tag_of, word_of
+from fencepost.integrations.spacy_spans import (
+    Constituents,
+    NonConstituentError,
+    is_word,
+    register,
+    tag_of,
+    token_places,
+    word_of,
+)
 
 __all__ = ["FencepostComponent", "NonConstituentError", "create_component"]
-MOST_WORDS: Final = 3000  # in a sentence: the time for it grows with the cube of its length
 BENEPAR_ENGLISH: Final = "benepar_en"  # how the names of benepar's English models begin
 DEFAULTS: Final = {
     "model": None,
@@ -108,7 +115,7 @@ class FencepostComponent:
             yield from batch
 
     def _parse(self, docs: list[Doc]) -> None:
-        parses = [Constituents(len(doc)) for doc in docs]
+        parses = [Constituents(token_places(doc, 0, len(doc))) for doc in docs]
         tasks = [task for doc, parse in zip(docs, parses, strict=True) for task in self._tasks(doc, parse)]
         analyses = self._analyses([task.sentence for task in tasks if len(task.words) <= MOST_WORDS])
         for task in tasks:

@@ -33,7 +33,7 @@ class Constituents:
     Places are those of tokens, half-open. A sentence is always a constituent, a bare word never is one here.
     """
 
-    tokens: int  # of the document when it was parsed
+    tokens: list[int]  # where they began in the text when it was parsed, and where the last one ended
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)  # places in these lists; -1 for a sentence
@@ -45,12 +45,10 @@ class Constituents:
         found = doc.user_data.get(KEY)
         if found is None:
             raise UsageError("this document was not parsed", hint='nlp.add_pipe("fencepost")')
-        if found["tokens"] != len(doc):
-            raise UsageError(
-                "the tokens of this document have changed since it was parsed",
-                hint="put fencepost after components that merge or split tokens",
-            )
-        return cls(**found)
+        known = cls(**found)
+        if len(known.tokens) != len(doc) + 1:
+            raise _changed()
+        return known
 
     def save(self, doc: Doc) -> None:
         doc.user_data[KEY] = vars(self)
@@ -71,6 +69,12 @@ class Constituents:
             self.ends.append(end)
             self.labels.append([part.label for part in chain])
             self.probabilities.append([part.probability for part in chain if part.probability is not None])
+
+    def require(self, doc: Doc, start: int, end: int) -> None:
+        """Refuses tokens that are not those that were parsed."""
+        # The lists of a document that was stored come back as tuples.
+        if list(self.tokens[start : end + 1]) != token_places(doc, start, end):
+            raise _changed()
 
     def find(self, start: int, end: int) -> int | None:
         first, last = bisect_left(self.starts, start), bisect_right(self.starts, start)
@@ -102,6 +106,7 @@ class Phrase:
             return None
         found = Constituents.of(span.doc)
         start, end = words[0], words[-1] + 1
+        found.require(span.doc, start, end)
         place = found.find(start, end)
         if place is None and len(words) > 1:
             raise NonConstituentError(
@@ -111,7 +116,11 @@ class Phrase:
 
     def parent(self) -> Span | None:
         place = self.known.around_word(self.start) if self.place is None else self.known.parents[self.place]
-        return None if place < 0 else self.doc[self.known.starts[place] : self.known.ends[place]]
+        if place < 0:
+            return None
+        start, end = self.known.starts[place], self.known.ends[place]
+        self.known.require(self.doc, start, end)
+        return self.doc[start:end]
 
     def children(self) -> Iterator[Span]:
         if self.place is None or self.end - self.start == 1:
@@ -143,6 +152,21 @@ class Phrase:
                 root=None if self.known.labels[self.place] else DEFAULT_ROOT,
             )
         )
+
+
+def token_places(doc: Doc, start: int, end: int) -> list[int]:
+    """Where these tokens begin in the text, and the one after them; of the last of all also where it ends."""
+    places = [token.idx for token in doc[start : end + 1]]
+    if end == len(doc):
+        places.append(doc[-1].idx + len(doc[-1]) if places else 0)
+    return places
+
+
+def _changed() -> UsageError:
+    return UsageError(
+        "the tokens of this document have changed since it was parsed",
+        hint="put fencepost after components that merge or split tokens",
+    )
 
 
 def is_word(token: Token) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
+from fencepost.errors import require_choice
 from fencepost.text.abbreviations import BEFORE_NUMBERS, NEVER_LAST, OTHERS, STARTERS
 from fencepost.text.shadow import FULL_STOP, shadow
 from fencepost.text.tokens import ACRONYM, Token, tokenize
@@ -34,10 +35,32 @@ _WORD: Final = re.compile(r"[A-Za-z]")
 
 def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
     """The sentences of a text in order; every character outside them is blank."""
-    parts = _pieces(text, _BLANK_LINES if mode == "text" else _LINES)
+    parts = _pieces(text, _border(mode))
     if mode == "line":
         return parts
     return [sentence for part in parts for sentence in _split(text, part)]
+
+
+def finished(text: str, mode: Mode = "text") -> int:
+    """Up to where the sentences of a text are what they are, whatever follows: the rest is to be read with it."""
+    spans = split_sentences(text, mode)
+    if not spans or _border(mode).search(text, spans[-1].end):
+        return len(text)
+    if len(spans) > 1 and _may_join(text, spans[-2].end):
+        return spans[-2].start
+    return spans[-1].start
+
+
+def _border(mode: Mode) -> re.Pattern[str]:
+    """What no sentence goes past."""
+    require_choice("mode", mode, get_args(Mode))
+    return _BLANK_LINES if mode == "text" else _LINES
+
+
+def _may_join(text: str, end: int) -> bool:
+    """Whether more of the word after ``end`` could still show that no sentence ends there."""
+    found = _NEXT.match(shadow(text[end:]))
+    return found is not None and end + found.end() == len(text)
 
 
 def _pieces(text: str, border: re.Pattern[str]) -> list[Span]:
@@ -105,6 +128,7 @@ def _ends_after_period(shade: str, begin: int, period: int, following: str) -> b
 
 # A longer sentence is cut: what a chart takes grows with the square of its length.
 LONGEST_SENTENCE: Final = 400
+MOST_WORDS: Final = 3000  # of a sentence that must not be cut: the time for it grows with the cube of its length
 _GOOD_CUTS: Final = (";", ":", ",", ".", "!", "?", ")")
 
 

@@ -6,12 +6,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from fencepost.text.sentences import Mode, read_sentences, split_sentences
+from fencepost.text.sentences import Mode, finished, read_sentences
 from fencepost.text.tokens import Token
 from fencepost.trees.treebank import Sentence
 
-_MOST_HELD: Final = 8192  # characters: of a text without full stops no more is held back
-_MAY_END: Final = re.compile("[.!?…。！？｡।؟۔]")
+_MOST_HELD: Final = 8192  # characters: of a sentence without end not many more are held back
+_NEAR: Final = 64  # characters: after a full stop as many are looked at again and again, for a sentence to come soon
+_STOP: Final = "[.!?…。！？｡।؟۔]"
+_MAY_END: Final = re.compile(rf"{_STOP}|\n[^\S\n]*\n")
+_MAY_END_LINES: Final = re.compile(rf"{_STOP}|\n")
 
 
 class TextSentence(NamedTuple):
@@ -32,26 +35,33 @@ class TextSentence(NamedTuple):
 
 
 def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSentence]:
-    """The sentences of a text whose pieces are lines, or end at any other place between words."""
-    held: list[str] = []
-    size = offset = 0
+    """The sentences of a text that is cut into pieces anywhere: those of the whole text.
+
+    But a sentence that has no end for very long is cut, between words, so that memory is bounded.
+    """
+    may_end = _MAY_END if mode == "text" else _MAY_END_LINES
+    held, offset, looked = "", 0, 0
     for piece in pieces:
-        held.append(piece)
-        size += len(piece)
-        if mode == "text" and size < _MOST_HELD and piece.strip() and not _MAY_END.search(piece):
+        if len(held) >= _MOST_HELD:
+            done = _last_word(held)
+            yield from _read(held[:done], offset, mode)
+            held, offset = held[done:], offset + done
+        held += piece
+        if len(held) < _MOST_HELD and not may_end.search(held, max(looked - _NEAR, 0)):
+            looked = len(held)
             continue
-        text = "".join(held)
-        whole = size >= _MOST_HELD or not piece.strip() or (mode != "text" and piece.endswith("\n"))
-        done = size if whole else _last_start(text, mode)
-        yield from _read(text[:done], offset, mode)
-        held, size, offset = [text[done:]], size - done, offset + done
-    yield from _read("".join(held), offset, mode)
+        done = finished(held, mode)
+        yield from _read(held[:done], offset, mode)
+        held, offset = held[done:], offset + done
+        looked = len(held)
+    yield from _read(held, offset, mode)
 
 
-def _last_start(text: str, mode: Mode) -> int:
-    """Where the last sentence begins, which may not be complete."""
-    spans = split_sentences(text, mode)
-    return spans[-1].start if spans else 0
+def _last_word(text: str) -> int:
+    """Where the last word begins, which may not be complete; the end if it is, or is all there is."""
+    if text[-1].isspace():
+        return len(text)
+    return len(text) - len(text.split()[-1]) or len(text)
 
 
 def _read(text: str, offset: int, mode: Mode) -> Iterator[TextSentence]:

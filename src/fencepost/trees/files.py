@@ -56,20 +56,32 @@ def _find(name: str) -> list[Path]:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and not _passed_over(path.relative_to(folder)))
+    files = _walk(folder)
     if not files:
         raise InputError("the folder has no files", source=str(folder))
     return files
 
 
+def _walk(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not _passed_over(path.relative_to(folder)))
+
+
 def _passed_over(path: Path) -> bool:
     """Hidden files, files in hidden folders, and what an interrupted run left half written."""
-    return path.name.endswith(_PARTIAL) or any(part.startswith(".") for part in path.parts)
+    return _is_partial(path) or any(part.startswith(".") for part in path.parts)
+
+
+def _is_partial(path: Path) -> bool:
+    return path.name.endswith(_PARTIAL)
 
 
 def _matches(pattern: str) -> list[Path]:
-    matches = sorted(Path(name) for name in glob.glob(pattern, recursive=True))
-    files = [path for path in matches if path.is_file()]
+    """Files, and those below folders. A file that both lead to comes once."""
+    matches = [Path(name) for name in glob.glob(pattern, recursive=True)]
+    below = [path for folder in matches if folder.is_dir() for path in _walk(folder)]
+    # Hidden ones are matched only by patterns that ask for them, and then they are wanted.
+    named = [path for path in matches if path.is_file() and (pattern.endswith(_PARTIAL) or not _is_partial(path))]
+    files = sorted({*named, *below})
     if not files:
         what = "no file matches" if glob.has_magic(pattern) else "no such file or folder"
         raise InputError(what, source=pattern)

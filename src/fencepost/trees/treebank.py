@@ -28,8 +28,8 @@ class Sentence:
 
     def __post_init__(self) -> None:
         for name in ("words", "tags", "spaces"):
-            if isinstance(given := getattr(self, name), list):
-                object.__setattr__(self, name, tuple(given))
+            if type(given := getattr(self, name)) is not tuple and given is not None:
+                object.__setattr__(self, name, _as_tuple(name, given))
         if self.tags is not None and len(self.tags) != len(self.words):
             raise MismatchError(f"{len(self.words)} words but {len(self.tags)} tags")
         if self.spaces is not None and len(self.spaces) != len(self.words):
@@ -45,6 +45,14 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.words)
+
+
+def _as_tuple(name: str, given: object) -> tuple[object, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(
+            f"the {name} of a sentence are a list, not {given!r}", hint='Sentence(["Words", "like", "these"])'
+        )
+    return tuple(given)
 
 
 class Treebank(Sequence[Tree]):
