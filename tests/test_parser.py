@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pickle
 import random
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fencepost
-from fencepost.errors import InputError, UsageError
+from fencepost.errors import InputError, ModelError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
@@ -167,3 +168,10 @@ def test_a_model_that_reads_tags_asks_for_them(tmp_path: Path) -> None:
     assert parser.parse([Sentence.of(trees[0])])[0].words() == trees[0].words()
     with pytest.raises(InputError, match="sentence 1 has no tags"):
         parser.parse([["the", "cat"]])
+
+
+def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "fencepost.backends.onnx", raising=False)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(ModelError, match="needs onnxruntime, which is not installed\nhint: pip install onnxruntime"):
+        load()

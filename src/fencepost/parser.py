@@ -52,14 +52,18 @@ def load(model: str | Path | None = None, *, device: str = "cpu", backend: Backe
 
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:
-    from fencepost.backends.onnx import OnnxBackend
-
     if device != "cpu":
         raise UsageError(
             f"ONNX models run on the CPU, not on {device}", hint="device cpu, or a model with weights for torch"
         )
     if not folder.has(ONNX):
         raise ModelError(f"{folder.path}: no {ONNX} to run", hint="make one with `fencepost export`")
+    try:
+        from fencepost.backends.onnx import OnnxBackend
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"{folder.path} needs {error.name}, which is not installed", hint=f"pip install {error.name}"
+        ) from error
     return OnnxBackend.load(folder)
 
 

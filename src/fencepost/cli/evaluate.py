@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.evaluation.params import load_params
     from fencepost.evaluation.score import Score, compare
     from fencepost.parser import load
+    from fencepost.trees.files import require_other
     from fencepost.trees.treebank import Sentence, Treebank
     from fencepost.workers import parse_with_workers
 
@@ -54,6 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = parse_kinds(arguments.by)
     parser = load(arguments.model, device=arguments.device)
     params = load_params(arguments.params or parser.config.eval.params)
+    if arguments.output:
+        require_other([arguments.output], arguments.trees)
     gold = Treebank.load(*arguments.trees)
     gives_tags = arguments.tags == "gold"
     if not gives_tags and ("tags" in parser.config.lexical or not parser.config.scorer.predict_tags):

@@ -41,8 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.config_files import load_config
     from fencepost.parser import load
     from fencepost.tagging import jackknife, predict_tags, tag_accuracy
+    from fencepost.trees.files import require_other
     from fencepost.trees.treebank import Treebank
 
+    require_other([arguments.output], arguments.paths if arguments.jackknife is not None else arguments.paths[1:])
     if arguments.jackknife is not None:
         trees = Treebank.load(*arguments.paths)
         config = load_config(arguments.config or "tagger", arguments.set)

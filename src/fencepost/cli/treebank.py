@@ -136,10 +136,11 @@ def run_words(arguments: argparse.Namespace) -> int:
 
 
 def run_split(arguments: argparse.Namespace) -> int:
-    from fencepost.trees.files import find_files
-    from fencepost.trees.split import split, split_trees, write_parts
+    from fencepost.trees.files import find_files, require_other
+    from fencepost.trees.split import part_files, split, split_trees, write_parts
     from fencepost.trees.treebank import Treebank
 
+    require_other(part_files(Path(arguments.out)), arguments.paths)
     if arguments.by == "file":
         banks = split([Treebank.load(path) for path in find_files(arguments.paths)], arguments.ratio, arguments.seed)
     else:

@@ -32,6 +32,14 @@ def require_folder(path: str | Path) -> None:
         raise UsageError(f"{path} can't be a folder: {error.strerror}", hint="give another folder") from error
 
 
+def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -> None:
+    """Refuses to write over what is read: these may be somebody's only trees."""
+    read = {path.resolve() for path in find_files(inputs)}
+    for output in outputs:
+        if Path(output).resolve() in read:
+            raise UsageError(f"{output} would be overwritten by what is made of it", hint="give another file")
+
+
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
     """Files, the files below folders, and what globs match, in a stable order. ``-`` stays: standard input."""
     found: list[Path] = []

@@ -41,12 +41,17 @@ def split(units: Sequence[Treebank], ratio: Sequence[float], seed: int = 1) -> l
     ]
     for name, share, bank in zip(PARTS, ratio, banks, strict=False):
         if share and not bank:
-            raise InputError(f"{len(units)} pieces are too few: nothing is left for {name}", hint="split by tree")
+            hint = "give more trees, or fewer parts" if len(units) == sum(map(len, units)) else "split by tree"
+            raise InputError(f"{len(units)} pieces are too few: nothing is left for {name}", hint=hint)
     return banks
 
 
 def split_trees(bank: Treebank, ratio: Sequence[float], seed: int = 1) -> list[Treebank]:
     return split([Treebank([tree]) for tree in bank], ratio, seed)
+
+
+def part_files(folder: Path) -> list[Path]:
+    return [folder / f"{name}.txt" for name in PARTS]
 
 
 def write_parts(banks: Sequence[Treebank], folder: Path) -> list[Path]:
@@ -55,8 +60,7 @@ def write_parts(banks: Sequence[Treebank], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"can't be made: {error.strerror}", source=str(folder)) from error
-    paths = [folder / f"{name}.txt" for name in PARTS[: len(banks)]]
-    for bank, path in zip(banks, paths, strict=True):
-        if bank:
-            bank.save(path)
-    return [path for bank, path in zip(banks, paths, strict=True) if bank]
+    paths = [path for bank, path in zip(banks, part_files(folder), strict=False) if bank]
+    for bank, path in zip(filter(len, banks), paths, strict=True):
+        bank.save(path)
+    return paths

@@ -1,0 +1,43 @@
+"""No command writes over the trees that it was given to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.grammar import toy_trees
+
+from fencepost.cli.main import main
+from fencepost.trees.treebank import Treebank
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    Treebank(toy_trees(20)).save(tmp_path / "train.txt")
+    return tmp_path / "train.txt"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "evaluate en {trees} --output {trees}",
+        "evaluate en {folder} --output {folder}/../{name}/train.txt",
+        "tag en {trees} --output {trees}",
+        "tag --jackknife 2 {trees} --output {trees}",
+        "treebank split {trees} --out {folder}",
+        "treebank split {folder}/*.txt --out {folder} --by file",
+    ],
+)
+def test_an_output_that_is_an_input_is_refused(command: str, trees: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = trees.read_bytes()
+    places = {"trees": trees, "folder": trees.parent, "name": trees.parent.name}
+    assert main([word.format(**places) for word in command.split()]) == 2
+    assert "would be overwritten" in capsys.readouterr().err
+    assert trees.read_bytes() == before
+
+
+def test_parts_may_be_written_again_from_the_same_trees(trees: Path) -> None:
+    out = trees.parent / "parts"
+    for seed in "12":
+        assert main(["treebank", "split", str(trees), "--out", str(out), "--seed", seed]) == 0
+    assert sum(len(Treebank.load(part)) for part in out.iterdir()) == 20
