@@ -142,3 +142,13 @@ def test_training_trees_may_be_given_one_after_the_other() -> None:
 
 def test_help_names_every_configuration() -> None:
     assert CONFIGURATIONS.split(", ") == config_names()
+
+
+def test_training_that_could_not_begin_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n")
+    trees, out = str(tmp_path / "trees.txt"), tmp_path / "model"
+    assert program.main(["train", "small", "--train", trees, "--dev", f"{trees}.gz", "--out", str(out)]) == 2
+    assert not out.exists()
+    out.mkdir()
+    assert program.main(["train", "small", "--train", trees, "--dev", f"{trees}.gz", "--out", str(out)]) == 2
+    assert out.exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from typing import Any
 
 from fencepost.cli.written import say_written
@@ -48,16 +49,22 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)
+    is_new = not os.path.lexists(arguments.out)
     require_folder(arguments.out)
-    train(
-        config,
-        Treebank.load(*arguments.train),
-        Treebank.load(*arguments.dev),
-        arguments.out,
-        resume=arguments.resume,
-        device=arguments.device,
-        start_from=arguments.start_from,
-    )
+    try:
+        train(
+            config,
+            Treebank.load(*arguments.train),
+            Treebank.load(*arguments.dev),
+            arguments.out,
+            resume=arguments.resume,
+            device=arguments.device,
+            start_from=arguments.start_from,
+        )
+    finally:
+        if is_new:
+            with suppress(OSError):  # there is something in it
+                os.rmdir(arguments.out)
     if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
         say_written("the best model is in", arguments.out)
     return 0
