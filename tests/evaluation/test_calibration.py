@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.chart.brute_force import random_scores
+from tests.samples import nested
 
 from fencepost.chart.scores import SpanScores
 from fencepost.confidence import Analyst
 from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature
 from fencepost.features.vocab import Labels
-from fencepost.trees.spans import Span, tree_from_spans
+from fencepost.trees.spans import Span
 from fencepost.trees.tree import Leaf, Tree
 
 LABELS = Labels(((), ("A",), ("B",)))
@@ -34,7 +35,7 @@ def test_gaps_of_opposite_sign_cancel_within_a_bin_but_not_between_bins() -> Non
 
 
 def test_full_confidence_falls_into_the_last_bin() -> None:
-    assert certain([1.0, 1.0], [True, True]).table() == [(1.0, 1.0, 2)]
+    assert certain([1.0, 0.9], [False, True]).expected_error() == pytest.approx(0.45)
 
 
 def test_nothing_predicted_is_no_error() -> None:
@@ -42,7 +43,7 @@ def test_nothing_predicted_is_no_error() -> None:
 
 
 def tree_of(*spans: tuple[int, int, str]) -> Tree:
-    return tree_from_spans(LEAVES, [Span(start, end, (label,)) for start, end, label in spans], "TOP")
+    return nested(LEAVES, [Span(start, end, (label,)) for start, end, label in spans], "TOP")
 
 
 def charts(trees: list[Tree], scale: float, noise: float, seed: int = 0) -> list[tuple[SpanScores, list[Tree]]]:

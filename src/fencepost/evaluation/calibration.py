@@ -52,15 +52,6 @@ class Calibration:
         likely = np.where(self.correct, self.confidence, 1 - self.confidence)
         return float(-np.log(np.maximum(likely, 1e-9)).mean()) if len(likely) else 0.0
 
-    def table(self, bins: int = 10) -> list[tuple[float, float, int]]:
-        """Mean confidence, accuracy and number of constituents in each bin that has some."""
-        place = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
-        rows = []
-        for number in np.unique(place):
-            inside = place == number
-            rows.append((float(self.confidence[inside].mean()), float(self.correct[inside].mean()), int(inside.sum())))
-        return rows
-
 
 def calibration(
     scored: Iterable[tuple[SpanScores, Sequence[Tree]]],
