@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fencepost.config import Config
 from fencepost.config_files import config_from_table
-from fencepost.trees.tree import Tree
+from fencepost.trees.spans import Span, nest
+from fencepost.trees.tree import Leaf, Tree
 
 TREES = tuple(
     map(
@@ -23,6 +26,12 @@ TREES = tuple(
         ),
     )
 )
+
+
+def nested(leaves: Sequence[Leaf], spans: Sequence[Span], root: str | None = None) -> Tree:
+    """``nest`` for spans that are not in columns."""
+    starts, ends, labels = zip(*spans, strict=True) if spans else ((), (), ())
+    return nest(leaves, starts, ends, labels, root)
 
 
 def tiny_config(**train: object) -> Config:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
+from fencepost.chart import inside
 from fencepost.chart.cky import Decoded
-from fencepost.confidence import Analysis, Analyst
+from fencepost.confidence import Analysis, Analyst, Decoding
 from fencepost.errors import InputError, UsageError
 from fencepost.parser import Parser
 from fencepost.training.run import train
@@ -78,6 +81,27 @@ def test_the_tree_of_least_risk_has_the_fewest_errors_to_expect(seed: int, force
         build(Decoded(0.0, *map(np.array, zip(*sorted(least, key=lambda s: (s[0], -s[1])), strict=True))), 3)
     )
     assert found.trees == ()
+
+
+@pytest.mark.parametrize("decoding", ["best", "risk"])
+def test_an_analysis_takes_less_memory_than_the_scores_themselves(decoding: Decoding) -> None:
+    chains = ((), *((f"L{number}",) for number in range(100)))
+    scores = random_scores([240], len(chains))
+    analyst = Analyst(chains, force_root=False, k=3, decoding=decoding)
+    tracemalloc.start()
+    try:
+        analyst.analyze(scores, 0, lambda _: Tree("TOP", [Leaf("X", "x")]))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < scores.scores.nbytes
+
+
+def test_all_trees_are_summed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    summed = Mock(side_effect=inside.inside)
+    monkeypatch.setattr(inside, "inside", summed)
+    analysis(4, seed=0)
+    summed.assert_called_once()
 
 
 def test_wrong_options_are_refused() -> None:

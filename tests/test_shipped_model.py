@@ -101,3 +101,8 @@ def test_what_ships_is_small_whole_and_says_where_it_comes_from() -> None:
     for word in ("GUM", "MASC", "CRAFT", "MiniLM", "CC BY", "F1"):
         assert word in card
     assert "/" not in folder.config.pretrained.model.replace("sentence-transformers/", "")
+
+
+@pytest.mark.parametrize("text", ["I'm gonna wanna see that.", "Gimme that book, lemme see.", ' "It works" (now). '])
+def test_a_text_has_the_same_tree_whether_it_is_parsed_or_analyzed(parser: Parser, text: str) -> None:
+    assert [parser.analyze(text).tree] == parser.parse_text(text)

@@ -150,5 +150,6 @@ def test_a_model_alone_is_nothing_to_tag(tmp_path: Path, capsys: pytest.CaptureF
 def test_a_model_that_is_trained_takes_no_configuration(
     tmp_path: Path, option: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["tag", "model", "trees.txt", "--output", str(tmp_path / "tagged.txt"), *option]) == 2
+    (tmp_path / "trees.txt").write_text("(TOP (X a))\n")
+    assert main(["tag", "model", str(tmp_path / "trees.txt"), "--output", str(tmp_path / "tagged.txt"), *option]) == 2
     assert "--config and --set are for taggers to be trained" in capsys.readouterr().err

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
 from fencepost.chart import inside, risk
 from fencepost.chart.cky import Decoded
-from fencepost.chart.inside import Doubles
+from fencepost.chart.inside import Posterior
 from fencepost.chart.kbest import k_best
 from fencepost.chart.scores import SpanScores
 from fencepost.errors import UsageError
 from fencepost.trees.spans import Chain, spans_below_root
 from fencepost.trees.tree import Tree
 
-LARGEST_CHART: Final = 1 << 29  # bytes of scores; all that is computed of them takes seven times as much memory
+LARGEST_CHART: Final = 1 << 29  # bytes of scores, which are most of what an analysis has in memory
 # "best": the tree with the greatest score; "risk": the tree with the fewest errors to expect.
 Decoding: TypeAlias = Literal["best", "risk"]
 
@@ -57,6 +58,27 @@ def without_probabilities(tree: Tree, score: float, trees: tuple[ScoredTree, ...
     return Analysis(tree, score, constituents, trees)
 
 
+class ConstituentReader:
+    """The constituents of a tree, each as probable as that its label, alone or in a chain, is over its words."""
+
+    def __init__(self, chains: Sequence[Chain]) -> None:
+        self._chains = chains
+        labels = dict.fromkeys(label for chain in chains for label in chain)
+        self._column = {label: column for column, label in enumerate(labels)}
+        self._holds = np.array([[label in chain for label in labels] for chain in chains], np.float64)
+
+    def read(self, tree: Decoded, known: Posterior, sentence: int = 0) -> list[Constituent]:
+        """Those of a tree of one sentence of a batch, outer before inner."""
+        # [C, chains] times which chain holds which label: [C, labels]
+        probabilities = np.minimum(known.of_spans(sentence, tree.starts, tree.ends) @ self._holds, 1.0)
+        spans = zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), probabilities, strict=True)
+        return [
+            Constituent(label, start, end, float(row[self._column[label]]))
+            for start, end, number, row in spans
+            for label in self._chains[number]
+        ]
+
+
 @dataclass(frozen=True)
 class Analyst:
     """What to find out about each sentence."""
@@ -87,10 +109,8 @@ class Analyst:
         length = int(scores.lengths[row])
         own = scores.scores[row : row + 1, : length + 1, : length + 1]
         alone = SpanScores(own, scores.lengths[row : row + 1])
-        scaled = SpanScores((own / self.temperature).astype(np.float32), alone.lengths)
-        log_z = float(inside.log_partition(scaled, self.force_root)[0])
-        probabilities = inside.marginals(scaled, self.force_root)
-
+        known = inside.posterior(alone, self.force_root, self.temperature)
+        log_z = float(known.log_z[0])
         best = k_best(alone, 0, max(self.k, 1), self.force_root)
         trees = tuple(
             ScoredTree(build(found), found.score, float(np.exp(found.score / self.temperature - log_z)))
@@ -98,16 +118,11 @@ class Analyst:
         )
         chosen = best[0]
         if self.decoding == "risk":
-            (chosen,) = risk.decode(probabilities, alone.lengths, self.force_root)
+            (chosen,) = risk.decode(known, self.force_root)
             chosen = replace(chosen, score=float(own[0, chosen.starts, chosen.ends, chosen.labels].sum()))
-        constituents = tuple(self._constituents(chosen, probabilities[0]))
+        constituents = tuple(self._reader.read(chosen, known))
         return Analysis(build(chosen), chosen.score, constituents, trees[: self.k])
 
-    def _constituents(self, tree: Decoded, probabilities: Doubles) -> list[Constituent]:
-        found: list[Constituent] = []
-        for start, end, number in zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), strict=True):
-            for label in self.chains[number]:
-                holding = [other for other, chain in enumerate(self.chains) if label in chain]
-                probability = float(probabilities[start, end, holding].sum())
-                found.append(Constituent(label, start, end, min(probability, 1.0)))
-        return found
+    @cached_property
+    def _reader(self) -> ConstituentReader:
+        return ConstituentReader(self.chains)

@@ -19,7 +19,7 @@ from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.streaming import growing_chunks
 from fencepost.text.sentences import Mode
-from fencepost.text.stream import read_stream
+from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import Leaf, Tree, check_tags, real_words, unchecked_leaves
@@ -138,7 +138,7 @@ class Parser:
         Without a ``temperature`` it is the model's own: 1, or what ``fencepost calibrate`` has fitted.
         """
         if isinstance(sentence, str):
-            sentence = [token.form for token in tokenize(sentence)]
+            sentence = _sentence_of_text(sentence)
         return next(self.iter_analyze([sentence], k, temperature=temperature, decoding=decoding))
 
     def iter_analyze(
@@ -267,6 +267,12 @@ class Parser:
         if self._source is None:
             raise TypeError("only a parser that was loaded from a folder can be pickled")
         return (_load, self._source)
+
+
+def _sentence_of_text(text: str) -> Sentence:
+    """A text as one sentence, whatever stops are in it."""
+    tokens = tokenize(text)
+    return TextSentence(text, 0, tokens).sentence() if tokens else Sentence(())
 
 
 def _load(path: str, device: str, backend: BackendName) -> Parser:

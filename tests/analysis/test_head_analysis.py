@@ -19,7 +19,7 @@ from fencepost.analysis.run import choose
 from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend
 from fencepost.cli.main import main
-from fencepost.config import Config, PlanConfig
+from fencepost.config import REACH, Config, PlanConfig
 from fencepost.errors import UsageError
 from fencepost.training.run import train
 from fencepost.trees.treebank import Sentence, Treebank
@@ -39,10 +39,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def reader_of(path: Path, **plan: object) -> AttentionReader:
+def reader_of(path: Path, longest: int | None = None, **plan: object) -> AttentionReader:
     folder = ModelFolder.open(path)
-    config = replace(folder.config, eval=replace(folder.config.eval, plan=PlanConfig(**plan)))  # type: ignore[arg-type]
-    return AttentionReader(TorchBackend.load(folder), config, folder.vocabularies)
+    changed = replace(folder.config.eval, plan=PlanConfig(**plan), longest=longest)  # type: ignore[arg-type]
+    folder = replace(folder, config=replace(folder.config, eval=changed))
+    return AttentionReader(TorchBackend.load(folder), folder.config, folder.vocabularies)
 
 
 def test_every_row_of_attention_adds_up_to_one(model: Path) -> None:
@@ -72,6 +73,15 @@ def test_nothing_outside_a_window_is_attended_to(model: Path) -> None:
     attention = reader_of(model, window=1).read(Sentence.of(BANK[0]))
     places = np.arange(len(attention.tokens))
     far = np.abs(places - places[:, None]) > 1
+    assert not attention.probabilities[:, :, far].any()
+
+
+def test_a_sentence_longer_than_the_longest_is_read_through_the_window_that_it_is_parsed_with(model: Path) -> None:
+    attention = reader_of(model, longest=9).read(choose(BANK, None))
+    assert len(attention.tokens) > 9
+    places = np.arange(len(attention.tokens))
+    far = np.abs(places - places[:, None]) > 9 // REACH
+    assert attention.probabilities[:, :, ~far].all()
     assert not attention.probabilities[:, :, far].any()
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fencepost.chart.cky import decode
 from fencepost.chart.diagonals import groups
-from fencepost.chart.inside import MAX, inside, label_sums, log_partition, marginals, totals
+from fencepost.chart.inside import MAX, inside, label_sums, log_partition, marginals, posterior, totals
 from fencepost.chart.scores import SpanScores
 
 SHORT = pytest.mark.parametrize(("length", "labels"), [(1, 3), (2, 3), (3, 3), (4, 3), (5, 2), (6, 2)])
@@ -72,6 +72,22 @@ def test_a_sentence_has_the_same_marginals_in_any_company(lengths, seed, force_r
         posts = slice(0, length + 1)
         alone = SpanScores(scores.scores[number : number + 1, posts, posts], np.array([length]))
         assert marginals(alone, force_root)[0] == pytest.approx(together[number, posts, posts], abs=1e-9)
+
+
+@ROOT
+def test_spans_that_are_asked_for_have_the_probabilities_of_divided_scores(force_root):
+    scores = random_scores([4, 6, 1], labels=4)
+    cooled = SpanScores(scores.scores / np.float32(4), scores.lengths)
+    known = posterior(scores, force_root, temperature=4.0)
+    assert known.log_z == pytest.approx(log_partition(cooled, force_root))
+    starts, ends = np.array([0, 2, 1]), np.array([6, 3, 5])
+    assert known.of_spans(1, starts, ends) == pytest.approx(marginals(cooled, force_root)[1, starts, ends])
+
+
+def test_a_model_without_labels_has_one_tree():
+    known = posterior(random_scores([3, 1], labels=1))
+    assert known.log_z.tolist() == [0, 0]
+    assert known.of_spans(0, np.array([0]), np.array([3])).tolist() == [[0]]
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

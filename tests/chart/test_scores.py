@@ -14,6 +14,15 @@ def test_packing_and_unpacking_keeps_every_span():
     assert again.scores[2, 1, 3].tolist() == scores.scores[2, 1, 3].tolist()
 
 
+def test_scores_go_and_come_in_pieces(monkeypatch):
+    monkeypatch.setattr("fencepost.chart.scores.PIECE", 4)
+    scores = random_scores([3, 1, 4], labels=3)
+    pieces = [piece for _, piece in scores.pieces()]
+    assert [len(piece) for piece in pieces] == [4, 4, 4, 4, 1]
+    again = SpanScores.from_pieces(iter(pieces), scores.lengths)
+    assert np.array_equal(again.packed(), scores.packed())
+
+
 def test_cells_that_are_no_spans_are_never_read():
     scores = random_scores([2], labels=2)
     spoiled = scores.scores.copy()

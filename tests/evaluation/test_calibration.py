@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.chart.brute_force import random_scores
+from tests.samples import nested
 
 from fencepost.chart.scores import SpanScores
+from fencepost.confidence import Analyst
 from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature
 from fencepost.features.vocab import Labels
-from fencepost.trees.spans import Span, tree_from_spans
+from fencepost.trees.spans import Span
 from fencepost.trees.tree import Leaf, Tree
 
 LABELS = Labels(((), ("A",), ("B",)))
@@ -32,7 +35,7 @@ def test_gaps_of_opposite_sign_cancel_within_a_bin_but_not_between_bins() -> Non
 
 
 def test_full_confidence_falls_into_the_last_bin() -> None:
-    assert certain([1.0, 1.0], [True, True]).table() == [(1.0, 1.0, 2)]
+    assert certain([1.0, 0.9], [False, True]).expected_error() == pytest.approx(0.45)
 
 
 def test_nothing_predicted_is_no_error() -> None:
@@ -40,7 +43,7 @@ def test_nothing_predicted_is_no_error() -> None:
 
 
 def tree_of(*spans: tuple[int, int, str]) -> Tree:
-    return tree_from_spans(LEAVES, [Span(start, end, (label,)) for start, end, label in spans], "TOP")
+    return nested(LEAVES, [Span(start, end, (label,)) for start, end, label in spans], "TOP")
 
 
 def charts(trees: list[Tree], scale: float, noise: float, seed: int = 0) -> list[tuple[SpanScores, list[Tree]]]:
@@ -105,3 +108,22 @@ def test_a_span_with_an_unknown_gold_label_counts_as_wrong() -> None:
     ((scores, _),) = charts(TREES[:1], scale=3.0, noise=0.0)
     measured = calibration([(scores, [tree_of((0, 3, "Z"))])], LABELS)
     assert not measured.correct.any()
+
+
+CHAINS = Labels(((), ("A",), ("B",), ("A", "B")))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_measured_is_the_confidence_that_users_see(seed: int) -> None:
+    scores, tree = random_scores([3], len(CHAINS), seed), Tree.from_string("(TOP (A (B (N a) (N b)) (N c)))")
+    measured = calibration([(scores, [tree])], CHAINS, temperature=2.0)
+    shown = Analyst(CHAINS.chains, False, k=1, temperature=2.0).analyze(scores, 0, lambda _: tree).constituents
+    assert measured.confidence.tolist() == [part.probability for part in shown]
+
+
+def test_a_label_is_right_whatever_chain_it_stands_in() -> None:
+    scores = np.full((1, 4, 4, len(CHAINS)), -9, np.float32)
+    scores[..., 0], scores[0, 0, 3, 3] = 0, 5  # (A (B a b c)), and nothing below
+    for gold, correct in (("(A (N a) (N b) (N c))", [True, False]), ("(B (A (N a) (N b) (N c)))", [True, True])):
+        trees = [Tree.from_string(f"(TOP {gold})")]
+        assert calibration([(SpanScores(scores, np.array([3])), trees)], CHAINS).correct.tolist() == correct

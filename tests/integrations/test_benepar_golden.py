@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.samples import nested
 
 from fencepost.backends.export import export_onnx
 from fencepost.errors import UsageError
 from fencepost.integrations.benepar import import_benepar
 from fencepost.parser import Parser, load
-from fencepost.trees.spans import spans_below_root, tree_from_spans
+from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Sentence
 
@@ -49,7 +50,7 @@ class Golden:
 
 def _respelled(tree: Tree, words: list[str]) -> str:
     leaves = [Leaf(leaf.tag, word) for leaf, word in zip(tree.leaves(), words, strict=True)]
-    return str(tree_from_spans(leaves, spans_below_root(tree), tree.label))
+    return str(nested(leaves, spans_below_root(tree), tree.label))
 
 
 @pytest.fixture(scope="module", params=FILES)

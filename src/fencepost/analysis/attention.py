@@ -18,7 +18,7 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.encoder import EncoderLayer, SelfAttentiveEncoder
 from fencepost.model.parser_model import TorchBatch
-from fencepost.model.plan import AttentionPlan, Terms
+from fencepost.model.plan import Terms
 from fencepost.trees.treebank import Sentence
 
 Floats = npt.NDArray[np.float32]
@@ -45,14 +45,13 @@ class AttentionReader:
         self._backend = backend
         self._layers = [_attention(layer) for layer in encoder.layers]
         self._indexer = Indexer(config, vocabularies)
-        self._plan = AttentionPlan.of(config.eval.plan)
         self.factored = config.factored
 
     @torch.inference_mode()
     def read(self, sentence: Sentence) -> SentenceAttention:
         batch = TorchBatch.of(self._indexer.batch([sentence]), self._backend.device)
         size = len(sentence) + 2
-        mask = self._plan.mask(batch.tokens.lengths, batch.tokens.width)
+        mask = self._backend.plan.mask(batch.tokens.lengths, batch.tokens.width)
         probabilities, content, position = [], [], []
         for layer, (x, p, terms) in zip(self._layers, self._inputs(batch), strict=True):
             probabilities.append(layer.probabilities(x, p, batch.tokens, mask, terms))
@@ -76,7 +75,7 @@ class AttentionReader:
 
         hooks = [layer.register_forward_pre_hook(note) for layer in self._layers]
         try:
-            self._backend.model.eval().encode(batch, self._plan)
+            self._backend.model.eval().encode(batch, self._backend.plan)
         finally:
             for hook in hooks:
                 hook.remove()

@@ -72,8 +72,8 @@ class OnnxBackend:
 
     def score(self, batch: Batch) -> Scored:
         fenceposts, tags = self._encode(batch)
-        parts = [_run(self._spans, ("scores",), piece)[0] for piece in _cut(fenceposts, *_pairs(batch.lengths))]
-        return Scored(SpanScores.from_packed(np.concatenate(parts), batch.lengths), tags)
+        parts = (_run(self._spans, ("scores",), piece)[0] for piece in _cut(fenceposts, *_pairs(batch.lengths)))
+        return Scored(SpanScores.from_pieces(parts, batch.lengths), tags)
 
     def _encode(self, batch: Batch) -> tuple[Floats, Ints | None]:
         """The projected fenceposts of all sentences [F, hidden], and the tags of their words [W]."""

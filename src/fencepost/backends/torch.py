@@ -95,7 +95,7 @@ class TorchBackend:
         self.model = model
         self.device = device
         self.precision: Precision = precision
-        self._plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
+        self.plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
         self._force_root = config.scorer.force_root
         # Triton's kernels run on the current device, whatever device their tensors are on.
         self._here = partial(torch.cuda.device, device) if device.type == "cuda" else nullcontext
@@ -128,7 +128,7 @@ class TorchBackend:
     def _launch(self, batch: Batch) -> Callable[[], Parsed]:
         tensors = self._send(batch)
         with at_precision(self.precision, self.device):
-            y = self.model.encode(tensors, self._plan)
+            y = self.model.encode(tensors, self.plan)
             tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
             best, labels = self._best_labels(y, tensors)
         if self.device.type == "cpu":
@@ -170,7 +170,7 @@ class TorchBackend:
     @torch.inference_mode()
     def score(self, batch: Batch) -> Scored:
         with self._here(), at_precision(self.precision, self.device):
-            output = self.model(self._send(batch), self._plan)
+            output = self.model(self._send(batch), self.plan)
         tags: Ints | None = None if output.tag_scores is None else _best_tags(output.tag_scores).cpu().numpy()
         return Scored(SpanScores.from_packed(output.span_scores.cpu().numpy(), batch.lengths), tags)
 

@@ -13,6 +13,7 @@ All values are logarithms in double precision; label(i, j) is the sum over the l
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ import numpy.typing as npt
 
 from fencepost.chart import layout
 from fencepost.chart.diagonals import Grid, Group, groups
-from fencepost.chart.scores import SpanScores
+from fencepost.chart.layout import Ints
+from fencepost.chart.scores import Floats, SpanScores
 
 Doubles = npt.NDArray[np.float64]
 
@@ -41,14 +43,15 @@ class Inside(NamedTuple):
 
 def log_sum(values: Doubles) -> Doubles:
     """log(sum(exp(values))) over the first axis; of nothing but -inf it is -inf."""
-    peak = values.max(axis=0)
+    peak = values.max(axis=0, initial=-np.inf)
     peak[np.isneginf(peak)] = 0.0
+    shifted = values - peak
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(values - peak).sum(axis=0)) + peak)
+        return np.asarray(np.log(np.exp(shifted, out=shifted).sum(axis=0)) + peak)
 
 
 LOG = Semiring(np.logaddexp, log_sum)
-MAX = Semiring(np.maximum, lambda values: np.asarray(values.max(axis=0)))
+MAX = Semiring(np.maximum, lambda values: np.asarray(values.max(axis=0, initial=-np.inf)))
 
 
 def log_partition(scores: SpanScores, force_root: bool = False) -> Doubles:
@@ -60,24 +63,59 @@ def log_partition(scores: SpanScores, force_root: bool = False) -> Doubles:
     return result
 
 
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What all trees of each sentence say together. Labels are told apart only where somebody asks: the probabilities
+    of all labels over all spans take twice the memory of the scores.
+    """
+
+    scores: SpanScores
+    temperature: float
+    log_z: Doubles  # [B]
+    labels: Doubles  # [S] label(i, j)
+    spans: Doubles  # [S] the probability that a span has any label at all
+
+    def of_spans(self, sentence: int, starts: Ints, ends: Ints) -> Doubles:
+        """The probability of each label over some spans of a sentence; 0 for the empty label. [C, L]"""
+        lengths = self.scores.lengths
+        cells = layout.offsets(lengths)[sentence] + layout.cell_index(lengths[sentence], starts, ends)
+        return self.of_cells(cells, self.scores.scores[sentence, starts, ends])
+
+    def of_cells(self, cells: Ints | slice, scores: Floats) -> Doubles:
+        """The same of packed cells, whose scores are given."""
+        result = np.zeros(scores.shape)
+        shares = np.exp(scores[:, 1:].astype(np.float64) / self.temperature - self.labels[cells, None])
+        result[:, 1:] = self.spans[cells, None] * shares
+        return result
+
+
+def posterior(scores: SpanScores, force_root: bool = False, temperature: float = 1.0) -> Posterior:
+    """Log Z and probabilities, of scores that are divided by the temperature."""
+    labels = label_sums(scores, LOG, temperature)
+    spans, log_z = np.zeros_like(labels), np.zeros(len(scores.lengths))
+    for group in groups(scores.lengths):
+        chart = inside(labels, group, LOG)
+        log_z[group.sentences] = total = totals(chart, labels, group, force_root)
+        _outside(chart, total, labels, group, force_root, spans)
+    return Posterior(scores, temperature, log_z, labels, spans)
+
+
 def marginals(scores: SpanScores, force_root: bool = False) -> Doubles:
     """The probability of each labelled span, shaped as the scores; 0 for the empty label. [B, N+1, N+1, L]"""
-    labels = label_sums(scores, LOG)
-    spans = np.zeros_like(labels)
-    for group in groups(scores.lengths):
-        _outside(inside(labels, group, LOG), labels, group, force_root, spans)
-    cells = layout.cells(scores.lengths)
+    known = posterior(scores, force_root)
+    sentences, starts, ends = layout.cells(scores.lengths)
     result = np.zeros(scores.scores.shape)
-    if scores.scores.shape[3] > 1:
-        shares = np.exp(scores.scores[cells][:, 1:].astype(np.float64) - labels[:, None])
-        result[..., 1:][cells] = spans[:, None] * shares
+    for here, piece in scores.pieces():
+        result[sentences[here], starts[here], ends[here]] = known.of_cells(here, piece)
     return result
 
 
-def label_sums(scores: SpanScores, semiring: Semiring) -> Doubles:
+def label_sums(scores: SpanScores, semiring: Semiring, temperature: float = 1.0) -> Doubles:
     """The "or" of all labels of a span but the empty one. [S]"""
-    packed = scores.packed()[:, 1:].astype(np.float64)
-    return semiring.any(packed.T) if packed.shape[1] else np.full(len(packed), -np.inf)
+    result = np.zeros(int(layout.span_count(scores.lengths).sum()))
+    for here, piece in scores.pieces():
+        result[here] = semiring.any(np.divide(piece[:, 1:].T, temperature, dtype=np.float64, order="C"))
+    return result
 
 
 def inside(labels: Doubles, group: Group, semiring: Semiring) -> Inside:
@@ -107,12 +145,11 @@ def totals(chart: Inside, labels: Doubles, group: Group, force_root: bool) -> Do
     return np.where(group.lengths == 1, labelled_word, chart.node.by_start[group.lengths, 0, members])
 
 
-def _outside(chart: Inside, labels: Doubles, group: Group, force_root: bool, spans: Doubles) -> None:
+def _outside(chart: Inside, total: Doubles, labels: Doubles, group: Group, force_root: bool, spans: Doubles) -> None:
     """Writes the probability that a span has any label at all, from the top down.
 
     Outside values are of everything around an item, divided by Z: inside + outside is the item's log probability.
     """
-    total = totals(chart, labels, group, force_root)
     if np.isneginf(total).any():
         raise ValueError("the root must have a label, and there is none")
     around_inner = Grid(group, np.float64, fill=-np.inf)
@@ -121,17 +158,16 @@ def _outside(chart: Inside, labels: Doubles, group: Group, force_root: bool, spa
         starts, active = cells.shape
         wider = slice(width + 1, None)
         rest = slice(1, group.longest - width + 1)
-        as_last = around_inner.by_end[wider, width:, :active] + chart.node.by_end[rest, :starts, :active]
-        as_first = (
+        as_last = log_sum(around_inner.by_end[wider, width:, :active] + chart.node.by_end[rest, :starts, :active])
+        as_first = log_sum(
             around_inner.by_start[wider, :starts, :active]
             + chart.sequence.by_start[rest, width : group.longest + 1, :active]
         )
-        top = np.full((1, starts, active), -np.inf)
-        top[0, 0] = np.where(group.lengths[:active] == width, -total[:active], -np.inf)
-        around_node = log_sum(np.concatenate([top, as_last, as_first]))
-        if force_root:
-            top[:] = -np.inf
-        around_sequence = log_sum(np.concatenate([top, as_last]))
+        top = np.full((starts, active), -np.inf)
+        top[0] = np.where(group.lengths[:active] == width, -total[:active], -np.inf)
+        last_or_top = np.logaddexp(top, as_last)
+        around_node = np.logaddexp(last_or_top, as_first)
+        around_sequence = as_last if force_root else last_or_top
         label = labels[cells]
         around_inner.set(width, np.logaddexp(around_sequence, around_node + label))
         node = label if width == 1 else chart.node.by_start[width, :starts, :active]

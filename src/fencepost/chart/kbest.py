@@ -154,10 +154,13 @@ class _Search:
         return np.asarray(first + rest)
 
     def edges(self, item: Item) -> list[Edge]:
-        """The ways to build an item. Beyond the k best splits or labels none can matter."""
+        """The ways to build an item. Beyond the k best splits or labels none can matter.
+
+        Of equal ones the first wins, as in ``chart.cky``: no label before any, the lowest label, the leftmost split.
+        """
         kind, start, end = item
         if kind == SEQUENCE:
-            return [Edge(0.0, 0, (Item(NODE, start, end),)), Edge(0.0, 0, (Item(INNER, start, end),))]
+            return [Edge(0.0, 0, (Item(INNER, start, end),)), Edge(0.0, 0, (Item(NODE, start, end),))]
         if kind == INNER:
             places = [start + 1 + split for split in _top(self.splits(item), self.k)]
             return [Edge(0.0, 0, (Item(NODE, start, place), _sequence(place, end))) for place in places]

@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from fencepost.chart import cky
+from fencepost.chart import cky, layout
 from fencepost.chart.cky import Decoded
-from fencepost.chart.inside import Doubles
-from fencepost.chart.layout import Ints
-from fencepost.chart.scores import SpanScores
+from fencepost.chart.inside import Posterior
+from fencepost.chart.scores import LabelChart
 
 
-def decode(probabilities: Doubles, lengths: Ints, force_root: bool = False) -> list[Decoded]:
-    """The tree of least risk for each sentence, from ``inside.marginals``; its ``score`` is the sum above."""
-    gains = (2 * probabilities - 1).astype(np.float32)
-    gains[..., 0] = 0
-    return cky.decode(SpanScores(gains, lengths).reduce(force_root))
+def decode(known: Posterior, force_root: bool = False) -> list[Decoded]:
+    """The tree of least risk for each sentence; its ``score`` is the sum above."""
+    return cky.decode(_gains(known, force_root))
+
+
+def _gains(known: Posterior, force_root: bool) -> LabelChart:
+    """The label with the greatest 2p - 1 of every span; the empty one has 0."""
+    lengths = known.scores.lengths
+    gains, labels = np.zeros(len(known.spans), np.float32), np.zeros(len(known.spans), np.int32)
+    for here, scores in known.scores.pieces():
+        found = 2 * known.of_cells(here, scores) - 1
+        found[:, 0] = 0
+        gains[here], labels[here] = found.max(axis=1), found.argmax(axis=1)
+    if force_root:
+        roots = layout.roots(lengths)
+        found = 2 * known.of_cells(roots, known.scores.scores[np.arange(len(lengths)), 0, lengths])[:, 1:] - 1
+        gains[roots], labels[roots] = found.max(axis=1), 1 + found.argmax(axis=1)
+    return LabelChart(gains, labels, lengths)

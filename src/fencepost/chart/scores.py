@@ -5,7 +5,10 @@ Label 0 is the empty label, "not a constituent"; its score is 0 everywhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +17,7 @@ from fencepost.chart import layout
 from fencepost.chart.layout import Ints
 
 Floats = npt.NDArray[np.float32]
+PIECE: Final = 1 << 12  # cells whose label scores are looked at together: they stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +39,33 @@ class SpanScores:
     @classmethod
     def from_packed(cls, scores: Floats, lengths: Ints) -> SpanScores:
         """From packed scores [S, L]."""
+        return cls.from_pieces([scores], lengths)
+
+    @classmethod
+    def from_pieces(cls, pieces: Iterable[Floats], lengths: Ints) -> SpanScores:
+        """From packed scores that come some cells at a time, so that all are never in memory twice."""
         sentences, starts, ends = layout.cells(lengths)
         posts = int(lengths.max(initial=0)) + 1
-        dense = np.zeros((len(lengths), posts, posts, scores.shape[1]), dtype=np.float32)
-        dense[sentences, starts, ends] = scores
+        coming = iter(pieces)
+        first = next(coming)
+        dense = np.zeros((len(lengths), posts, posts, first.shape[1]), dtype=np.float32)
+        done = 0
+        for piece in chain([first], coming):
+            here = slice(done, done + len(piece))
+            dense[sentences[here], starts[here], ends[here]] = piece
+            done += len(piece)
         return cls(dense, lengths)
 
     def packed(self) -> Floats:
         """The scores of the real spans alone. [S, L]"""
         return self.scores[layout.cells(self.lengths)]
+
+    def pieces(self) -> Iterator[tuple[slice, Floats]]:
+        """``packed`` some cells at a time, for what would take many times the memory of the scores of all."""
+        sentences, starts, ends = layout.cells(self.lengths)
+        for low in range(0, len(starts), PIECE):
+            here = slice(low, low + PIECE)
+            yield here, self.scores[sentences[here], starts[here], ends[here]]
 
     def reduce(self, force_root: bool = False) -> LabelChart:
         """The best label of every span; of equal ones the lowest. ``force_root``: the whole sentence gets a label."""

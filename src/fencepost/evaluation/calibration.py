@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from fencepost.chart.cky import decode
-from fencepost.chart.inside import marginals
+from fencepost.chart.inside import posterior
 from fencepost.chart.scores import SpanScores
+from fencepost.confidence import ConstituentReader
 from fencepost.features.batching import pieces
 from fencepost.features.vocab import Labels
 from fencepost.trees.spans import spans_below_root
@@ -51,15 +52,6 @@ class Calibration:
         likely = np.where(self.correct, self.confidence, 1 - self.confidence)
         return float(-np.log(np.maximum(likely, 1e-9)).mean()) if len(likely) else 0.0
 
-    def table(self, bins: int = 10) -> list[tuple[float, float, int]]:
-        """Mean confidence, accuracy and number of constituents in each bin that has some."""
-        place = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
-        rows = []
-        for number in np.unique(place):
-            inside = place == number
-            rows.append((float(self.confidence[inside].mean()), float(self.correct[inside].mean()), int(inside.sum())))
-        return rows
-
 
 def calibration(
     scored: Iterable[tuple[SpanScores, Sequence[Tree]]],
@@ -67,19 +59,22 @@ def calibration(
     temperature: float = 1.0,
     force_root: bool = False,
 ) -> Calibration:
-    """Confidence and correctness of every constituent of the best trees."""
-    confidence: list[Floats] = []
-    correct: list[npt.NDArray[np.bool_]] = []
+    """Confidence, as users are shown it, and correctness of every constituent of the best trees.
+
+    One is correct where its label, alone or in a chain, is over the same words in the gold tree.
+    """
+    reader = ConstituentReader(labels.chains)
+    confidence: list[float] = []
+    correct: list[bool] = []
     for scores, trees in scored:
-        cooled = SpanScores((scores.scores / temperature).astype(np.float32), scores.lengths)
-        probability = marginals(cooled, force_root)
+        known = posterior(scores, force_root, temperature)
         for place, (decoded, tree) in enumerate(zip(decode(scores.reduce(force_root)), trees, strict=True)):
-            gold = {(span.start, span.end, labels.ids.get(span.label)) for span in spans_below_root(tree)}
-            found = list(zip(decoded.starts.tolist(), decoded.ends.tolist(), decoded.labels.tolist(), strict=True))
-            confidence.append(probability[place, decoded.starts, decoded.ends, decoded.labels])
-            correct.append(np.array([span in gold for span in found], np.bool_))
-    nothing = [np.zeros(0)]
-    return Calibration(np.concatenate(confidence or nothing), np.concatenate(correct or nothing).astype(np.bool_))
+            gold = {(label, span.start, span.end) for span in spans_below_root(tree) for label in span.label}
+            for part in reader.read(decoded, known, place):
+                assert part.probability is not None
+                confidence.append(part.probability)
+                correct.append((part.label, part.start, part.end) in gold)
+    return Calibration(np.array(confidence, np.float64), np.array(correct, np.bool_))
 
 
 def fit_temperature(

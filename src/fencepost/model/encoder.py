@@ -135,17 +135,6 @@ class SelfAttentiveEncoder(nn.Module):
         dtype = next(self.layers.parameters()).dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
 
-    def attention_probabilities(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
-        """p(i -> j) in each layer, for analysis: [B, heads, width, width] each."""
-        x, p = self._start(content, layout, plan)
-        mask = plan.mask(layout.lengths, layout.width)
-        probabilities, rows = [], Rows(x, x)
-        for number, layer in enumerate(self.layers, 1):
-            assert isinstance(layer, EncoderLayer)
-            probabilities.append(layer.attention.probabilities(rows.low, p, layout, mask, plan.terms(number)))
-            rows = layer(rows, p, layout, mask, plan.terms(number))
-        return probabilities
-
     def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor]:
         plan.require_factored(self.factored)
         p = self.positions(plan.places(layout))

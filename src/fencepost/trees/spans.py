@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from fencepost.errors import TreeError
@@ -59,17 +59,13 @@ def _chain(node: Tree) -> tuple[Chain, tuple[Node, ...]]:
     return tuple(labels), node.children
 
 
-def tree_from_spans(leaves: Sequence[Leaf], spans: Iterable[Span], root: str | None = None) -> Tree:
-    """The tree with these constituents; under ``root`` if given, which must be where nothing spans all words."""
-    ordered = sorted((span for span in spans if span.label), key=lambda span: (span.start, -span.end))
-    labels = [span.label for span in ordered]
-    return nest(leaves, [span.start for span in ordered], [span.end for span in ordered], labels, root)
-
-
 def nest(
     leaves: Sequence[Leaf], starts: Sequence[int], ends: Sequence[int], labels: Sequence[Chain], root: str | None
 ) -> Tree:
-    """``tree_from_spans`` for spans that come as columns, outer before inner."""
+    """The tree with these constituents, which come as columns, outer before inner.
+
+    It stands under ``root`` if given, which must be where nothing spans all words.
+    """
     top: list[Node] = []
     children = top
     open_nodes: list[tuple[int, Chain, list[Node]]] = []  # end, label, and the list that the node goes into
