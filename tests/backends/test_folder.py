@@ -19,7 +19,7 @@ from fencepost.backends.folder import (
     recover,
     write_model,
 )
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, UsageError
 from fencepost.features.vocabularies import Vocabularies
 
 VOCABULARY = Vocabularies.of(TREES, tiny_config())
@@ -71,28 +71,73 @@ def test_a_write_that_fails_leaves_the_old_model_whole(folder: Path) -> None:
     assert (folder / WEIGHTS).read_bytes() == b"weights"
 
 
-def test_a_process_that_died_between_two_renames_loses_nothing(folder: Path) -> None:
-    os.replace(folder, folder.with_name("model.old"))
-    recover(folder)
-    ModelFolder.open(folder)
+def died_at(step: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that dies at its so-many-th rename."""
+    renamed = iter(range(step))
+
+    def rename(source: Path, target: Path) -> None:
+        if next(renamed, None) is None:
+            raise KeyboardInterrupt
+        source.rename(target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", rename)
+        with pytest.raises(KeyboardInterrupt):
+            write_model(folder, tiny_config(seed=7), VOCABULARY, "another card", {ONNX: b"other weights"})
 
 
-def test_a_process_that_died_after_both_renames_keeps_files_that_are_not_the_models(folder: Path) -> None:
-    old = folder.with_name("model.old")
-    old.mkdir()
-    (old / "checkpoint.safetensors").write_bytes(b"hours of work")
-    (old / WEIGHTS).write_bytes(b"older weights")
+@pytest.mark.parametrize("step", range(6))
+def test_what_a_process_that_died_left_is_one_model_or_the_other(
+    step: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "checkpoint.safetensors").write_bytes(b"hours of work")
+    died_at(step, folder, monkeypatch)
     recover(folder)
-    ModelFolder.open(folder)
+    opened = ModelFolder.open(folder)
+    assert (opened.config.train.seed, opened.has(ONNX)) == ((1, False) if step == 0 else (7, True))
+    files = {CONFIG, VOCABULARIES, "README.md", CHECKSUMS, "checkpoint.safetensors", ONNX if step else WEIGHTS}
+    assert {path.name for path in folder.iterdir()} == files
     assert (folder / "checkpoint.safetensors").read_bytes() == b"hours of work"
-    assert not old.exists()
 
 
-def test_a_folder_that_was_made_meanwhile_does_not_hide_the_model_that_such_a_process_left(folder: Path) -> None:
-    os.replace(folder, folder.with_name("model.old"))
-    folder.mkdir()
-    recover(folder)
-    ModelFolder.open(folder)
+def test_half_a_model_under_the_name_of_one_that_ships_is_not_passed_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    os.replace(folder, DEFAULT_MODEL)
+    Path(DEFAULT_MODEL, CONFIG).unlink()
+    with pytest.raises(ModelError, match=f"{CONFIG} is missing"):
+        ModelFolder.open(DEFAULT_MODEL)
+
+
+def test_a_name_that_no_file_can_have_is_no_model() -> None:
+    with pytest.raises(ModelError, match="no model at"):
+        ModelFolder.open("x" * 5_000)
+
+
+@pytest.mark.parametrize("name", [CONFIG, "README.md", WEIGHTS])
+def test_a_file_that_is_no_models_is_not_overwritten(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("somebody's")
+    with pytest.raises(UsageError, match=f"{name} is there and belongs to no model"):
+        write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"weights"})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "somebody's"}
+
+
+def test_folders_beside_are_nobodys_business(folder: Path) -> None:
+    for end in (".old", ".new"):
+        folder.with_name(f"model{end}").mkdir()
+        (folder.with_name(f"model{end}") / "notes.txt").write_text("precious")
+    change_config(folder, tiny_config(seed=7))
+    assert {path.name for path in folder.parent.iterdir()} == {"model", "model.old", "model.new"}
+    assert (folder.with_name("model.old") / "notes.txt").read_text() == "precious"
+
+
+def test_a_list_of_files_does_not_lead_out_of_the_folder(folder: Path) -> None:
+    (folder.parent / "precious").write_text("here")
+    with (folder / CHECKSUMS).open("a") as file:
+        file.write("0  ../precious\n")
+    write_model(folder, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"better"})
+    assert (folder.parent / "precious").exists()
 
 
 @pytest.fixture
@@ -110,12 +155,6 @@ def test_a_link_to_a_folder_stays_one_however_often_it_is_written(folder: Path, 
         assert (folder / WEIGHTS).read_bytes() == weights
         assert ModelFolder.open(folder).config == tiny_config(seed=7)
     assert [path.name for path in link.parent.iterdir()] == ["link"]
-
-
-def test_what_a_process_that_died_left_is_found_through_a_link(folder: Path, link: Path) -> None:
-    os.replace(folder, folder.with_name("model.old"))
-    recover(link)
-    ModelFolder.open(folder)
 
 
 def test_the_current_folder_can_be_written_again_and_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

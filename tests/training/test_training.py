@@ -470,9 +470,34 @@ def test_a_run_that_ended_before_its_first_checkpoint_starts_again(tmp_path: Pat
     killed = tmp_path / "killed"
     killed.mkdir()
     (killed / "log.jsonl").write_text('{"step": 3, "epoch": 1.0}\n')
-    (killed / "config.toml").write_text("# of the user, who trains with it")
     train(tiny_config(max_epochs=1), TREES, TREES, killed)
     assert [log_of(path)[-1]["epoch"] for path in (folder, killed)] == [1.0, 1.0]
+
+
+def test_a_run_without_its_checkpoint_goes_on_with_the_same_configuration_alone_and_loses_no_better_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model"
+    scripted(monkeypatch, 8)
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / CHECKPOINT).unlink()
+    with pytest.raises(UsageError, match="another config"):
+        train(tiny_config(max_epochs=1, learning_rate=0.5), TREES, TREES, folder, resume=True)
+    scripted(monkeypatch, 7)
+    train(tiny_config(max_epochs=1), TREES, TREES, folder, resume=True)
+    assert (folder / "model.safetensors").read_bytes() == weights
+    (folder / CHECKPOINT).unlink()
+    scripted(monkeypatch, 9)
+    train(tiny_config(max_epochs=1), TREES, TREES, folder, resume=True)
+    assert "90.00" in (folder / "README.md").read_text()
+
+
+def test_a_folder_of_the_user_is_not_trained_into(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("# of the user")
+    with pytest.raises(UsageError, match=r"config.toml is there and belongs to no model"):
+        train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
+    assert (tmp_path / "config.toml").read_text() == "# of the user"
 
 
 def test_a_link_and_the_current_folder_are_trained_into_and_resumed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -27,6 +27,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
 )
 ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # for ONNX Runtime instead
 DEFAULT_MODEL: Final = "en"
+_INCOMING: Final = ".incoming"  # folder in a model folder: files that are put in place when all are there
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,8 @@ class ModelFolder:
 
 def find_model(model: str | Path | None = None) -> Path:
     """The folder of this name, or else the model inside the package that is called so; without a name, its ``en``."""
-    if model is not None and (Path(model) / CONFIG).is_file():
+    parts = (CONFIG, VOCABULARIES, CHECKSUMS, _INCOMING)  # one is enough: half a model is to be mended, not passed over
+    if model is not None and any(os.path.exists(os.path.join(model, part)) for part in parts):
         return Path(model)
     inside = _package()
     packaged = sorted(path.name for path in inside.iterdir() if path.is_dir()) if inside.is_dir() else []
@@ -76,7 +78,8 @@ def _verify(path: Path) -> None:
     try:
         lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
     except OSError as error:
-        raise ModelError(f"{path}: checksums can't be read: {error.strerror}") from error
+        hint = "copy the model folder again, whole"
+        raise ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=hint) from error
     for line in lines:
         digest, _, name = line.partition("  ")
         if not (path / name).is_file():
@@ -91,14 +94,7 @@ def _digest(path: Path) -> str:
 
 
 def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
-    """Writes a whole model folder beside ``path``, then puts it in place. Other files in the folder stay, and so does a
-    link to it."""
-    path = path.resolve()
-    recover(path)
-    is_current = path.exists() and path.samefile(os.curdir)
-    new, old = _beside(path)
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
+    """Writes a whole model, then puts it in place. Files in the folder that are no model's stay."""
     contents = {
         CONFIG: config_to_toml(config).encode(),
         VOCABULARIES: vocabularies.to_json().encode(),
@@ -108,16 +104,39 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
     if vocabularies.pretrained is not None:
         contents[TOKENIZER] = vocabularies.pretrained.tokenizer.encode()
         contents[ENCODER] = vocabularies.pretrained.encoder.encode()
+    recover(path)
+    require_room(path, contents)
+    new = path / _INCOMING
+    new.mkdir(parents=True)
     for name, content in contents.items():
         (new / name).write_bytes(content)
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
-    (new / CHECKSUMS).write_text("".join(lines), "utf-8")
-    if path.exists():
-        os.replace(path, old)
-    os.replace(new, path)
+    (new / "unfinished").write_text("".join(lines), "utf-8")
+    os.replace(new / "unfinished", new / CHECKSUMS)
     recover(path)
-    if is_current:
-        os.chdir(path)  # the folder that this process stood in is gone
+
+
+def recover(path: Path) -> None:
+    """Puts the files in place that wait for it; also those of a process that died while it did so."""
+    new = path / _INCOMING
+    if not (new / CHECKSUMS).exists():  # nothing waits, or not all of a model
+        shutil.rmtree(new, ignore_errors=True)
+        return
+    for name in set(listed(path)) - set(listed(new)):
+        if Path(name).name == name:  # the list may come from anybody, and must not lead out of the folder
+            (path / name).unlink(missing_ok=True)
+    for file in sorted(new.iterdir(), key=lambda file: file.name == CHECKSUMS):  # the list of them comes last
+        os.replace(file, path / file.name)
+    new.rmdir()
+
+
+def require_room(path: Path, names: Iterable[str] = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, WEIGHTS)) -> None:
+    """Refuses to write a model over files that are no model's."""
+    strangers = [name for name in names if (path / name).exists() and name not in listed(path)]
+    if strangers:
+        raise UsageError(
+            f"{path / strangers[0]} is there and belongs to no model", hint="give another folder, or move that file"
+        )
 
 
 def require_new(path: Path) -> None:
@@ -145,20 +164,6 @@ def change_config(path: Path, config: Config) -> None:
     write_model(path, config, vocabularies, (path / CARD).read_text("utf-8"), files)
 
 
-def recover(path: Path) -> None:
-    """Finishes putting a model in place; also what a process that died while it did so has left."""
-    path = path.resolve()
-    _, old = _beside(path)
-    if old.exists() and not (path.exists() and any(path.iterdir())):
-        os.replace(old, path)
-    elif old.exists():
-        replaced = listed(old)
-        for other in old.iterdir():
-            if other.name not in replaced and not (path / other.name).exists():
-                os.replace(other, path / other.name)  # the same file, so that an open log goes on
-        shutil.rmtree(old, ignore_errors=True)
-
-
 def listed(path: Path) -> list[str]:
     """The files that belong to the model in a folder."""
     try:
@@ -166,7 +171,3 @@ def listed(path: Path) -> list[str]:
     except OSError:
         return []
     return [CHECKSUMS, *(line.partition("  ")[2] for line in lines)]
-
-
-def _beside(path: Path) -> tuple[Path, Path]:
-    return path.with_name(path.name + ".new"), path.with_name(path.name + ".old")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import replace
 from typing import Any
 
 from fencepost.cli.shared import require_from_one
-from fencepost.cli.written import say_written
 
 EXAMPLES = """examples:
   fencepost calibrate model dev.txt
@@ -34,13 +34,14 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.backends.folder import ModelFolder, change_config, require_own
+    from fencepost.backends.folder import ModelFolder, change_config, find_model, recover, require_own
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
     from fencepost.parser import load
     from fencepost.trees.treebank import Treebank
 
     require_from_one(arguments, "sentences")
+    recover(find_model(arguments.model))
     folder = ModelFolder.open(arguments.model)
     require_own(folder)
     parser = load(folder.path)
@@ -64,5 +65,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(figures, indent=2))
     else:
         print(f"temperature {temperature}: expected calibration error {before:.4f} before, {after:.4f} after")
-    say_written("the temperature is written into", arguments.model)
+    sys.stderr.write(f"the temperature is written into {arguments.model}\n")
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
-from fencepost.cli.written import say_written
 from fencepost.errors import MissingExtraError
 
 EXAMPLES = """examples:
@@ -37,5 +37,5 @@ def run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "onnx", "export", "exporting") from error
     export_onnx(arguments.model, arguments.out, arguments.precision)
-    say_written(f"the model for ONNX Runtime, in {arguments.precision}, is in", arguments.out)
+    sys.stderr.write(f"the model for ONNX Runtime, in {arguments.precision}, is in {arguments.out}\n")
     return 0

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
-from fencepost.cli.written import say_written
 from fencepost.errors import MissingExtraError
 
 EXAMPLES = """examples:
@@ -36,5 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "importing a model of benepar") from error
     import_benepar(arguments.path, arguments.out, arguments.language)
-    say_written("the model is in", arguments.out)
+    sys.stderr.write(f"the model is in {arguments.out}\n")
     return 0

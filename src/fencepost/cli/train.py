@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from contextlib import suppress
 from typing import Any
-
-from fencepost.cli.written import say_written
 
 CONFIGURATIONS = "paper, paper-he, paper-pl, paper-sv, pretrained, small, tagger"
 EXAMPLES = """examples:
@@ -66,5 +65,5 @@ def run(arguments: argparse.Namespace) -> int:
             with suppress(OSError):  # there is something in it
                 os.rmdir(arguments.out)
     if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
-        say_written("the best model is in", arguments.out)
+        sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0

@@ -42,7 +42,7 @@ def check_of_weights(path: Path) -> Check | None:
         with safe_open(path / WEIGHTS, framework="pt") as file:
             found: dict[str, Any] = json.loads((file.metadata() or {})["check"])
         return Check(**(found | dict.fromkeys(CLOCKED, 0.0)))
-    except (OSError, SafetensorError, KeyError):
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError):  # or it is of another version
         return None
 
 

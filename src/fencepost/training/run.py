@@ -14,7 +14,7 @@ from typing import IO, Final
 
 import torch
 
-from fencepost.backends.folder import ModelFolder, listed, recover
+from fencepost.backends.folder import ModelFolder, listed, recover, require_room
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
@@ -57,12 +57,15 @@ def train(
         ours = resume and (out / LOG).exists()  # a run that ended before its first checkpoint
         if our_team.agreed(bool(listed(out)) and not checkpoint and not ours):
             raise UsageError(f"{out} holds a model already", hint="give another folder, or remove that one first")
+        require_room(out)
         start = None if start_from is None else ModelFolder.open(start_from)
         if start is not None and start.path.resolve() == out.resolve():
             raise UsageError(f"{out} would be overwritten by what starts from it", hint="give another folder")
         trainer = Trainer(config, train_trees, dev_trees, place, our_team, start)
         if checkpoint:
             trainer.resume(out)
+        elif our_team.agreed(bool(listed(out))):
+            trainer.begin_again(out)
         gc.freeze()  # the treebank stays: no use in walking it again and again for garbage
         if our_team.leads:
             where = f"resumed at step {trainer.step_number}" if checkpoint else f"from {start_from or 'fresh weights'}"

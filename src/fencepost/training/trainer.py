@@ -6,7 +6,7 @@ import math
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -273,12 +273,7 @@ class Trainer:
         all goes on as if there had been none; but only a model that is as good takes the place of that one.
         """
         tensors, state = read_checkpoint(out / CHECKPOINT)
-        for what, now in (("vocabularies", self.vocabularies.to_json()), ("config", config_to_toml(self.config))):
-            if _comparable(state[what]) != _comparable(now):
-                raise UsageError(
-                    f"{out / CHECKPOINT} was made with another {'training set' if what == 'vocabularies' else what}",
-                    hint="resume with the same configuration, data and --start-from, or train into another folder",
-                )
+        self._require_same(out / CHECKPOINT, state["vocabularies"], state["config"])
         restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()
         self.step_number = state["step"]
@@ -289,6 +284,25 @@ class Trainer:
         self._loss_sum.fill_(state["loss_sum"])
         self._began = time.monotonic() - state["seconds"]
         self._last_check = time.monotonic() - state["seconds_since_check"]
+
+    def begin_again(self, out: Path) -> None:
+        """Where a run left a model but no checkpoint, only a model that is as good takes the place of that one."""
+        folder = ModelFolder.open(out)
+        config = replace(folder.config, eval=replace(folder.config.eval, temperature=self.config.eval.temperature))
+        self._require_same(out, folder.vocabularies.to_json(), config_to_toml(config))
+        self.best_check = check_of_weights(out)
+
+    def _require_same(self, source: Path, vocabularies: str, config: str) -> None:
+        ours = (
+            ("training set", vocabularies, self.vocabularies.to_json()),
+            ("config", config, config_to_toml(self.config)),
+        )
+        for what, before, now in ours:
+            if _comparable(before) != _comparable(now):
+                raise UsageError(
+                    f"{source} was made with another {what}",
+                    hint="resume with the same configuration, data and --start-from, or train into another folder",
+                )
 
 
 def seed_everything(config: Config) -> None:

@@ -30,6 +30,8 @@ def require_folder(path: str | Path) -> None:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{path} can't be a folder: {error.strerror}", hint="give another folder") from error
+    if not os.access(path, os.W_OK):
+        raise UsageError(f"nothing can be written to {path}", hint="give another folder")
 
 
 def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -> None:
