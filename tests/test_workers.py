@@ -182,6 +182,22 @@ def test_two_lists_at_once_have_the_trees_of_each(parser: Parser) -> None:
     assert [tree for _, (tree, _) in pairs] == expected[::-1]
 
 
+def test_many_lists_at_once_leave_no_more_processes_than_asked_for(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        lists = [crew.iter_scored(SENTENCES) for _ in range(4)]
+        found = [[tree for tree, _ in results] for results in zip(*lists, strict=True)]
+        assert found == [[tree] * 4 for tree in parser.parse(SENTENCES)]
+        assert len(multiprocessing.active_children()) <= 2
+
+
+def test_results_that_are_asked_for_after_the_end_are_an_error_that_says_so(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        trees = crew.iter_scored(SENTENCES * 100)
+        next(trees)
+    with pytest.raises((UsageError, WorkerError)):
+        list(trees)
+
+
 def test_less_than_one_worker_is_refused(parser: Parser) -> None:
     with pytest.raises(UsageError, match="0 workers"):
         Workers(parser, 0)

@@ -118,8 +118,12 @@ class _Pool:
         self._workers = workers
         self._free: list[Connection] = []
         self._processes: dict[Connection, BaseProcess] = {}
+        self._is_open = True
 
     def end(self) -> None:
+        """For good: a list that was not read to its end by now has none."""
+        self._is_open = False
+        self._free.clear()
         self._end(list(self._processes))
 
     def do(self, method: str, options: dict[str, Any], chunks: Iterator[tuple[int, list[Sentence]]]) -> Iterator[Any]:
@@ -141,7 +145,7 @@ class _Pool:
         turn: list[int] = []  # the first sentences of all chunks that were not handed out
         most = AHEAD * self._workers
         while True:
-            while len(busy) < self._workers and len(turn) < most and (chunk := next(chunks, None)) is not None:
+            while self._has_one_for(busy) and len(turn) < most and (chunk := next(chunks, None)) is not None:
                 connection = self._take()
                 busy[connection] = chunk[0]
                 turn.append(chunk[0])
@@ -151,12 +155,24 @@ class _Pool:
             for connection in set(busy).intersection(wait(list(busy))):
                 done[busy[connection]] = _receive(connection)
                 del busy[connection]
-                self._free.append(connection)
+                self._give_back(connection)
             while turn and turn[0] in done:
                 yield from done.pop(turn.pop(0))
 
+    def _has_one_for(self, busy: dict[Connection, int]) -> bool:
+        """Whether a list may have another process: one in any case, even if others have all that there should be."""
+        return not busy or bool(self._free) or len(self._processes) < self._workers
+
+    def _give_back(self, connection: Connection) -> None:
+        if len(self._processes) > self._workers:
+            self._end([connection])
+        else:
+            self._free.append(connection)
+
     def _take(self) -> Connection:
         """A process that is free, or a new one."""
+        if not self._is_open:
+            raise UsageError("the processes that parsed have ended", hint="read results inside of `with Workers(…)`")
         while self._free:
             connection = self._free.pop()
             if self._processes[connection].is_alive():
@@ -170,11 +186,12 @@ class _Pool:
         return ours
 
     def _end(self, connections: list[Connection]) -> None:
-        ended = [self._processes.pop(connection) for connection in connections if connection in self._processes]
-        for process in ended:
+        ended = {each: self._processes.pop(each) for each in connections if each in self._processes}
+        for process in ended.values():
             process.terminate()
-        for process in ended:
+        for connection, process in ended.items():
             process.join()
+            connection.close()
 
 
 def _send(connection: Connection, chunk: tuple[str, dict[str, Any], int, list[Sentence]]) -> None:

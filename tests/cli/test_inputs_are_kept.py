@@ -1,4 +1,4 @@
-"""No command writes over the trees that it was given to read."""
+"""No command but `treebank normalize` writes over what it was given to read."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def trees(tmp_path: Path) -> Path:
         "tag en {trees} --output {trees}",
         "tag --jackknife 2 {trees} --output {trees}",
         "treebank split {trees} --out {folder}",
+        "treebank words {trees} --output {trees}",
+        "parse --lines {trees} --output {trees}",
         "treebank split {folder}/*.txt --out {folder} --by file",
     ],
 )
@@ -34,6 +36,12 @@ def test_an_output_that_is_an_input_is_refused(command: str, trees: Path, capsys
     assert main([word.format(**places) for word in command.split()]) == 2
     assert "would be overwritten" in capsys.readouterr().err
     assert trees.read_bytes() == before
+
+
+def test_what_is_not_written_is_in_no_danger(trees: Path) -> None:
+    test = trees.rename(trees.with_name("test.txt"))
+    assert main(["treebank", "split", str(test), "--out", str(test.parent), "--ratio", "8:2"]) == 0
+    assert len(Treebank.load(test)) == 20
 
 
 def test_parts_may_be_written_again_from_the_same_trees(trees: Path) -> None:

@@ -146,9 +146,9 @@ def test_help_names_every_configuration() -> None:
 
 def test_training_that_could_not_begin_leaves_no_folder(tmp_path: Path) -> None:
     (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n")
-    trees, out = str(tmp_path / "trees.txt"), tmp_path / "model"
+    trees, out = str(tmp_path / "trees.txt"), tmp_path / "models" / "model"
     assert program.main(["train", "small", "--train", trees, "--dev", f"{trees}.gz", "--out", str(out)]) == 2
-    assert not out.exists()
-    out.mkdir()
+    assert not out.parent.exists()
+    out.mkdir(parents=True)
     assert program.main(["train", "small", "--train", trees, "--dev", f"{trees}.gz", "--out", str(out)]) == 2
     assert out.exists()

@@ -168,8 +168,9 @@ def test_blank_lines_at_the_end_of_a_file_are_no_sentences(tmp_path: Path) -> No
 def test_blank_lines_between_gold_trees_are_no_sentences(tmp_path: Path) -> None:
     gold, predicted = tmp_path / "gold", tmp_path / "predicted"
     gold.write_text(f"{GOLD}\n\n{GOLD}\n")
-    predicted.write_text(f"{GOLD}\n{PREDICTED}\n")
-    assert score(gold, predicted) == score([GOLD, GOLD], [GOLD, PREDICTED])
+    for lines in (f"{GOLD}\n{PREDICTED}\n", f"{GOLD}\n{PREDICTED}\n\n"):
+        predicted.write_text(lines)
+        assert score(gold, predicted) == score([GOLD, GOLD], [GOLD, PREDICTED])
 
 
 def test_trees_over_several_lines_are_read_as_a_stream(tmp_path: Path) -> None:

@@ -72,9 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.parse_output import WRITERS
     from fencepost.cli.parse_warnings import Watcher
     from fencepost.parser import CHUNK, load
-    from fencepost.trees.files import find_files
+    from fencepost.trees.files import find_files, require_other
     from fencepost.workers import Workers
 
+    if arguments.output:
+        require_other([arguments.output], arguments.files)
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
     items = source.items() if arguments.text is None else items_of_text(arguments.text, reading)

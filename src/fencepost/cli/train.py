@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 CONFIGURATIONS = "paper, paper-he, paper-pl, paper-sv, pretrained, small, tagger"
@@ -48,8 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)
-    is_new = not os.path.lexists(arguments.out)
-    require_folder(arguments.out)
+    out = Path(arguments.out)
+    is_new = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
+    require_folder(out)
     try:
         train(
             config,
@@ -61,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
             start_from=arguments.start_from,
         )
     finally:
-        if is_new:
-            with suppress(OSError):  # there is something in it
-                os.rmdir(arguments.out)
+        with suppress(OSError):  # there is something in it
+            for folder in is_new:
+                folder.rmdir()
     if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
         sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0

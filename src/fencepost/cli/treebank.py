@@ -124,9 +124,12 @@ def run_normalize(arguments: argparse.Namespace) -> int:
 
 
 def run_words(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.files import require_other
     from fencepost.trees.normalize import TRACE
     from fencepost.trees.tree import escape
 
+    if arguments.output:
+        require_other([arguments.output], arguments.paths)
     trees = _trees(arguments.paths, "reading", arguments.output)
     with open_output(arguments.output) as file:
         for tree in trees:
@@ -140,7 +143,7 @@ def run_split(arguments: argparse.Namespace) -> int:
     from fencepost.trees.split import part_files, split, split_trees, write_parts
     from fencepost.trees.treebank import Treebank
 
-    require_other(part_files(Path(arguments.out)), arguments.paths)
+    require_other(part_files(Path(arguments.out), arguments.ratio), arguments.paths)
     if arguments.by == "file":
         banks = split([Treebank.load(path) for path in find_files(arguments.paths)], arguments.ratio, arguments.seed)
     else:

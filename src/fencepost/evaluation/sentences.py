@@ -24,10 +24,10 @@ def load_pairs(gold: Parses, predicted: Parses) -> list[tuple[Tree | None, Tree 
     for given, trees in ((gold, gold_trees), (predicted, predicted_trees)):
         if isinstance(given, (str, Path)) and not trees:
             raise InputError("there are no trees", source=str(given))
+    if isinstance(gold, (str, Path)):
+        gold_trees = _without_separators(gold_trees, predicted_trees)
     if isinstance(predicted, (str, Path)):
         _drop_blank_end(predicted_trees, len(gold_trees))
-    if len(gold_trees) != len(predicted_trees) and isinstance(gold, (str, Path)):
-        gold_trees = [tree for tree in gold_trees if tree is not None]  # empty lines between trees
     if len(gold_trees) != len(predicted_trees):
         raise MismatchError(
             f"{_name(gold, 'gold')} has {len(gold_trees)} sentences but "
@@ -44,6 +44,12 @@ def _load(parses: Parses, side: str) -> list[Tree | None]:
             _drop_blank_end(trees, 0)
         return trees
     return [_tree(parse, f"{side} sentence {number}") for number, parse in enumerate(parses, 1)]
+
+
+def _without_separators(gold: list[Tree | None], predicted: Sequence[Tree | None]) -> list[Tree | None]:
+    """Without the empty lines between gold trees, unless the predicted trees stand in the same lines."""
+    alike = all(other is None for tree, other in zip(gold, predicted, strict=False) if tree is None)
+    return gold if alike and len(gold) <= len(predicted) else [tree for tree in gold if tree is not None]
 
 
 def _drop_blank_end(trees: list[Tree | None], least: int) -> None:

@@ -46,7 +46,7 @@ class Constituents:
         if found is None:
             raise UsageError("this document was not parsed", hint='nlp.add_pipe("fencepost")')
         known = cls(**found)
-        if len(known.tokens) != len(doc) + 1:
+        if not isinstance(known.tokens, Sequence) or len(known.tokens) != len(doc) + 1:
             raise _changed()
         return known
 

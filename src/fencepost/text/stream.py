@@ -12,8 +12,10 @@ from fencepost.trees.treebank import Sentence
 
 _MOST_HELD: Final = 8192  # characters: of a sentence without end not many more are held back
 _NEAR: Final = 64  # characters: after a full stop as many are looked at again and again, for a sentence to come soon
+_SHORT: Final = 512  # characters: in more than these an end is not looked for again at every full stop
 _STOP: Final = "[.!?…。！？｡।؟۔]"
-_MAY_END: Final = re.compile(rf"{_STOP}|\n[^\S\n]*\n")
+_BORDER: Final = re.compile(r"\n[^\S\n]*\n")
+_MAY_END: Final = re.compile(rf"{_STOP}|{_BORDER.pattern}")
 _MAY_END_LINES: Final = re.compile(rf"{_STOP}|\n")
 
 
@@ -40,7 +42,7 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
     But a sentence that has no end for very long is cut, between words, so that memory is bounded.
     """
     may_end = _MAY_END if mode == "text" else _MAY_END_LINES
-    held, offset, looked = "", 0, 0
+    held, offset, looked, in_vain = "", 0, 0, 0
     for piece in pieces:
         if len(held) >= _MOST_HELD:
             done = _last_word(held)
@@ -50,10 +52,13 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
         if len(held) < _MOST_HELD and not may_end.search(held, max(looked - _NEAR, 0)):
             looked = len(held)
             continue
+        if _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD) and not _BORDER.search(piece):
+            continue  # full stops that end no sentence, as in numbers, would take time by the square of their number
         done = finished(held, mode)
         yield from _read(held[:done], offset, mode)
         held, offset = held[done:], offset + done
         looked = len(held)
+        in_vain = 0 if done else len(held)
     yield from _read(held, offset, mode)
 
 

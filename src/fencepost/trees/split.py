@@ -50,8 +50,9 @@ def split_trees(bank: Treebank, ratio: Sequence[float], seed: int = 1) -> list[T
     return split([Treebank([tree]) for tree in bank], ratio, seed)
 
 
-def part_files(folder: Path) -> list[Path]:
-    return [folder / f"{name}.txt" for name in PARTS]
+def part_files(folder: Path, shares: Sequence[float]) -> list[Path]:
+    """Of the parts that have a share."""
+    return [folder / f"{name}.txt" for name, share in zip(PARTS, shares, strict=False) if share]
 
 
 def write_parts(banks: Sequence[Treebank], folder: Path) -> list[Path]:
@@ -60,7 +61,7 @@ def write_parts(banks: Sequence[Treebank], folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"can't be made: {error.strerror}", source=str(folder)) from error
-    paths = [path for bank, path in zip(banks, part_files(folder), strict=False) if bank]
+    paths = part_files(folder, [len(bank) for bank in banks])
     for bank, path in zip(filter(len, banks), paths, strict=True):
         bank.save(path)
     return paths

@@ -28,7 +28,7 @@ class Sentence:
 
     def __post_init__(self) -> None:
         for name in ("words", "tags", "spaces"):
-            if type(given := getattr(self, name)) is not tuple and given is not None:
+            if type(given := getattr(self, name)) is not tuple and (given is not None or name == "words"):
                 object.__setattr__(self, name, _as_tuple(name, given))
         if self.tags is not None and len(self.tags) != len(self.words):
             raise MismatchError(f"{len(self.words)} words but {len(self.tags)} tags")
@@ -48,10 +48,9 @@ class Sentence:
 
 
 def _as_tuple(name: str, given: object) -> tuple[object, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise InputError(
-            f"the {name} of a sentence are a list, not {given!r}", hint='Sentence(["Words", "like", "these"])'
-        )
+    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):
+        like = {"words": '["Some", "words"]', "tags": '["DT", "NNS"]', "spaces": "[True, False]"}
+        raise InputError(f"the {name} of a sentence are a list, not {given!r}", hint=f"such as {like[name]}")
     return tuple(given)
 
 
