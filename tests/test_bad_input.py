@@ -194,8 +194,8 @@ PLACES: dict[str, Callable[[Path], list[str]]] = {
     "a glob that matches nothing": lambda folder: ["treebank", "words", f"{folder}/*.none"],
     "a folder without files": lambda folder: ["treebank", "normalize", f"{folder}/empty"],
     "a file in place of a folder": lambda folder: ["treebank", "stats", f"{folder}/good.txt/x.txt"],
-    "an output in a missing folder": lambda folder: [
-        "treebank", "words", f"{folder}/good.txt", "--output", f"{folder}/none/out.txt"
+    "an output below a file": lambda folder: [
+        "treebank", "words", f"{folder}/good.txt", "--output", f"{folder}/good.txt/out.txt"
     ],
     "an output that is a folder": lambda folder: [
         "treebank", "words", f"{folder}/good.txt", "--output", f"{folder}/empty"

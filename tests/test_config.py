@@ -118,7 +118,7 @@ def test_a_wrong_override_is_refused(override: str) -> None:
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError) as caught:
-        load_config("papper")
+        load_config("none of them")
     assert "paper, paper-he" in (caught.value.hint or "")
 
 

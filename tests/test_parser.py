@@ -175,3 +175,8 @@ def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ModelError, match="needs onnxruntime, which is not installed\nhint: pip install onnxruntime"):
         load()
+
+
+def test_text_is_a_string(parser: Parser) -> None:
+    with pytest.raises(InputError, match="text is a string, not \\['A'"):
+        parser.parse_text(["A", "cat"])  # type: ignore[arg-type]

@@ -68,9 +68,10 @@ def _text(source: str | Path) -> str:
     try:
         return Path(source).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        near = difflib.get_close_matches(str(source), config_names(), n=1)
         raise ConfigError(
             f"no configuration {source}: {getattr(error, 'strerror', None) or error}",
-            hint=f"give a TOML file, or one of the names {', '.join(config_names())}",
+            hint=f"did you mean {near[0]}?" if near else f"a TOML file, or one of {', '.join(config_names())}",
         ) from error
 
 

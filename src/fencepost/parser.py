@@ -109,6 +109,8 @@ class Parser:
 
     def parse_text(self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None) -> list[Tree]:
         """Trees for raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean."""
+        if not isinstance(text, str):
+            raise InputError(f"text is a string, not {text!r:.50}", hint="iter_parse_text takes texts in pieces")
         return self.parse((found.sentence() for found in read_stream([text], mode)), batch_tokens=batch_tokens)
 
     def iter_parse_text(

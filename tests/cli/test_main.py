@@ -72,6 +72,7 @@ def test_a_command_line_without_sense_exits_with_2_and_a_hint(
         ("prase book.txt", "parse"),
         ("treebank stat train.txt", "stats"),
         ("parse --format jsonl", "json"),
+        ("train smal --train a --dev a --out b", "small"),
         ("train small --train a --dev a --out b --set trian.batch_size=3", "train"),
         ("train small --train a --dev a --out b --set train.batchsize=3", "train.batch_size"),
         ("train small --train a --dev a --out b --set batch_size=3", "train.batch_size"),
@@ -82,6 +83,17 @@ def test_what_is_written_wrongly_is_answered_by_the_nearest_that_is_known(
 ) -> None:
     assert program.main(arguments.split()) == 2
     assert capsys.readouterr().err.endswith(f"\nhint: did you mean {meant}?\n")
+
+
+def test_an_option_that_is_written_wrongly_is_answered_so_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        program.main(["parse", "--fromat=json", "book.txt"])
+    assert capsys.readouterr().err.endswith("\nhint: did you mean --format?\n")
+
+
+def test_a_sentence_in_place_of_a_file_is_answered_by_the_option_for_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert program.main(["parse", "The cat sat."]) == 2
+    assert "hint: --text " in capsys.readouterr().err
 
 
 def test_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,6 +92,12 @@ def test_files_and_standard_input_give_the_same(parse: Parse, tmp_path: Path) ->
     assert parse(str(tmp_path / "a.txt"), "-", stdin=TEXT.encode()) == expected * 2
 
 
+def test_several_texts_are_parsed_one_after_the_other(parse: Parse) -> None:
+    expected = parse("--text", "One two") + parse("--text", "Three four")
+    assert parse("--text", "One two", "--text", "Three four") == expected
+    assert parse("--tokenized", "--text", "One two", "--text", "Three four") == expected
+
+
 def test_modes_say_what_a_line_is(parse: Parse) -> None:
     text = "One two. Three\nfour.\n"
     assert len(parse("--text", text).splitlines()) == 2

@@ -20,6 +20,7 @@ from safetensors.torch import load_file
 from tests.grammar import toy_trees
 from tests.samples import TREES, tiny_config
 
+from fencepost.backends.folder import change_config
 from fencepost.backends.torch import TorchBackend
 from fencepost.config import Config
 from fencepost.config_files import config_from_table, config_to_toml, load_config
@@ -491,6 +492,18 @@ def test_a_run_without_its_checkpoint_goes_on_with_the_same_configuration_alone_
     scripted(monkeypatch, 9)
     train(tiny_config(max_epochs=1), TREES, TREES, folder, resume=True)
     assert "90.00" in (folder / "README.md").read_text()
+
+
+def test_who_goes_on_with_a_calibrated_model_hears_that_the_next_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "model"
+    train(tiny_config(max_epochs=1), TREES, TREES, folder)
+    found = load(folder).config
+    change_config(folder, replace(found, eval=replace(found.eval, temperature=0.5)))
+    assert "calibrated" not in capsys.readouterr().err
+    train(tiny_config(max_epochs=2), TREES, TREES, folder, resume=True)
+    assert "has to be calibrated again" in capsys.readouterr().err
 
 
 def test_a_folder_of_the_user_is_not_trained_into(tmp_path: Path) -> None:

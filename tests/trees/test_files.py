@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.errors import EncodingError, InputError
+from fencepost.errors import EncodingError, InputError, UsageError
 from fencepost.trees import files
 from fencepost.trees.files import find_files, read_lines, write_atomically
 from fencepost.trees.treebank import iter_trees
@@ -211,9 +211,10 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
     with (
-        pytest.raises(InputError, match="can't be written: No such file or directory"),
-        write_atomically(tmp_path / "none" / "out.txt"),
+        pytest.raises(UsageError, match="can't be a folder: Not a directory"),
+        write_atomically(tmp_path / "file" / "below" / "out.txt"),
     ):
         pass
 
@@ -233,3 +234,9 @@ def test_reading_takes_no_more_memory_for_a_file_ten_times_as_long(tmp_path: Pat
     # The least of two: the reader's cache and the interpreter's own tables grow once in a while.
     short, long = (min(peak(copies) for _ in range(2)) for copies in (200, 2000))
     assert long < short + 40_000  # the text of the longer file alone is 80 kB
+
+
+def test_the_folder_of_an_output_is_made(tmp_path: Path) -> None:
+    with write_atomically(tmp_path / "new" / "deep" / "trees.txt") as file:
+        file.write("(A a)\n")
+    assert (tmp_path / "new" / "deep" / "trees.txt").read_text() == "(A a)\n"

@@ -50,8 +50,19 @@ class ArgumentParser(argparse.ArgumentParser):
         super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"error: {message}\nhint: {self.prog} --help\n")
+        sys.stderr.write(f"error: {message}\nhint: {self._nearest(message) or f'{self.prog} --help'}\n")
         raise SystemExit(EXIT_USAGE)
+
+    def _nearest(self, message: str) -> str | None:
+        """The option that may have been meant by one that no command has."""
+        commands = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
+        parsers = [self, *(parser for action in commands for parser in action.choices.values())]
+        options = sorted({name for parser in parsers for name in parser._option_string_actions})
+        unknown = [word for word in message.split() if word.startswith("--")]
+        if not message.startswith("unrecognized") or not unknown:
+            return None
+        near = difflib.get_close_matches(unknown[0].partition("=")[0], options, n=1)
+        return f"did you mean {near[0]}?" if near else None
 
 
 def build_parser() -> ArgumentParser:

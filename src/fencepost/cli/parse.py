@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -45,10 +46,14 @@ def add_command(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="text files, folders, globs; standard input if none")
-    parser.add_argument("--text", help="the text itself, instead of files")
+    parser.add_argument("--text", action="append", help="the text itself, instead of files")
     reading = parser.add_mutually_exclusive_group()
     reading.add_argument("--tokenized", action="store_true", help="a sentence a line, blanks between its tokens")
-    reading.add_argument("--tagged", action="store_true", help="the same with tags: The_DT cat_NN sat_VBD ._.")
+    reading.add_argument(
+        "--tagged",
+        action="store_true",
+        help="the same with tags: The_DT cat_NN sat_VBD ._.; models that read none only write them",
+    )
     reading.add_argument("--lines", action="store_true", help="a sentence a line, to be tokenized")
     reading.add_argument("--paragraphs", action="store_true", help="a paragraph a line: no sentence goes past its end")
     parser.add_argument(
@@ -79,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
         require_other([arguments.output], arguments.files)
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
-    items = source.items() if arguments.text is None else items_of_text(arguments.text, reading)
+    between = "\n\n" if reading == "text" else "\n"
+    items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
     parser = load(arguments.model, device=arguments.device)
     if "tags" in parser.config.lexical and not arguments.tagged:
         raise UsageError(
@@ -105,6 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.text is not None and arguments.files:
         raise UsageError("--text and files can't be parsed at once")
+    for file in arguments.files:
+        if " " in file and not os.path.exists(file):
+            raise UsageError(f"no such file or folder: {file}", hint="--text parses a text that is given so")
     require_from_one(arguments, "kbest", "batch_tokens")
     if arguments.kbest and arguments.decoding == "risk" and arguments.format != "json":
         raise UsageError(

@@ -62,6 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
             device=arguments.device,
             start_from=arguments.start_from,
         )
+    except KeyboardInterrupt:
+        sys.stderr.write("the same command with --resume goes on from there\n")
+        raise
     finally:
         with suppress(OSError):  # there is something in it
             for folder in is_new:

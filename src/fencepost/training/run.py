@@ -66,6 +66,8 @@ def train(
             trainer.resume(out)
         elif our_team.agreed(bool(listed(out))):
             trainer.begin_again(out)
+        if our_team.leads and listed(out) and ModelFolder.open(out).config.eval.temperature != 1:
+            _say("note: the model there is calibrated; one that takes its place has to be calibrated again")
         gc.freeze()  # the treebank stays: no use in walking it again and again for garbage
         if our_team.leads:
             where = f"resumed at step {trainer.step_number}" if checkpoint else f"from {start_from or 'fresh weights'}"

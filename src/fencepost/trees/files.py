@@ -152,6 +152,7 @@ def write_atomically(path: str | Path) -> Iterator[TextIO]:
             yield text
         return
     target = place.resolve() if place.is_symlink() else place
+    require_folder(target.parent)
     partial = Path(f"{target}{_PARTIAL}")
     try:
         with _text_file(partial, target) as text:
