@@ -74,6 +74,10 @@ def _package() -> Path:
     return Path(str(resources.files("fencepost"))) / "models"
 
 
+def _ships(folder: ModelFolder) -> bool:
+    return folder.path.resolve().parent == _package().resolve()
+
+
 def _verify(path: Path) -> None:
     try:
         lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
@@ -146,10 +150,17 @@ def require_new(path: Path) -> None:
     require_folder(path.parent)
 
 
+def require_weights(folder: ModelFolder) -> None:
+    """Refuses an export where torch is to run the model, or to train it further."""
+    if not folder.has(WEIGHTS):
+        hint = "what ships is an export: train a model of your own" if _ships(folder) else None
+        raise ModelError(f"{folder.path}: no {WEIGHTS}", hint=hint or "give the trained model, not its export")
+
+
 def require_own(folder: ModelFolder) -> None:
     """Refuses to change a model that ships: the package is everybody's, and its next version would undo it."""
     path = folder.path.resolve()
-    if path.parent == _package().resolve():
+    if _ships(folder):
         raise UsageError(
             f"{path.name} is inside the package, and stays as it is",
             hint=f"copy it, and give the copy: cp -r {path} my-{path.name}",

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import WEIGHTS, ModelFolder
+from fencepost.backends.folder import WEIGHTS, ModelFolder, require_weights
 from fencepost.chart import cky
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.config import Config
@@ -102,8 +102,7 @@ class TorchBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
-        if not folder.has(WEIGHTS):
-            raise ModelError(f"{folder.path}: no {WEIGHTS}", hint="give the trained model, not its export")
+        require_weights(folder)
         with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))
         model.load_state_dict(_weights(folder.path / WEIGHTS))

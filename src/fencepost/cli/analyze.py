@@ -41,16 +41,18 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from fencepost.backends.folder import ModelFolder, require_weights
     from fencepost.trees.files import require_folder
     from fencepost.trees.treebank import Treebank
 
     heads = _heads(arguments.heads)
     require_from_one(arguments, "sentences")
+    require_folder(arguments.out)
+    require_weights(ModelFolder.open(arguments.model))
     try:
         from fencepost.analysis.run import analyze
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "looking into a model") from error
-    require_folder(arguments.out)
     path = analyze(
         arguments.model,
         Treebank.load(*arguments.trees),

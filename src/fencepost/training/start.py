@@ -9,9 +9,9 @@ from typing import Final
 import torch
 from safetensors.torch import load_file
 
-from fencepost.backends.folder import CONFIG, WEIGHTS, ModelFolder
+from fencepost.backends.folder import CONFIG, WEIGHTS, ModelFolder, require_weights
 from fencepost.config import Config
-from fencepost.errors import ModelError, UsageError
+from fencepost.errors import UsageError
 from fencepost.model.parser_model import ParserModel
 
 # Those with a row for every word, tag or letter that is read, and for every label or tag that is predicted. Those that
@@ -24,7 +24,8 @@ NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate
 
 
 def require_same_form(folder: ModelFolder, config: Config) -> None:
-    """An error where a model's weights would mean something else under this configuration."""
+    """An error where a model has no weights, or they would mean something else under this configuration."""
+    require_weights(folder)
     theirs, ours = _form(folder.config), _form(config)
     unlike = [name for name in theirs if theirs[name] != ours.get(name)]  # the lexical list first, if it differs
     if unlike:
@@ -55,8 +56,6 @@ def start_from(folder: ModelFolder, model: ParserModel) -> None:
     What is new in the vocabularies keeps its fresh rows where it is read. Where it is predicted, it begins as the mean
     of what was known: fresh rows give scores near 0, and most of those that a model has learned are far below it.
     """
-    if not folder.has(WEIGHTS):
-        raise ModelError(f"{folder.path}: no {WEIGHTS}", hint="give the trained model, not its export")
     trained = load_file(folder.path / WEIGHTS)
     for name, weight in model.state_dict().items():
         rows = trained[name]
