@@ -180,3 +180,10 @@ def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 def test_text_is_a_string(parser: Parser) -> None:
     with pytest.raises(InputError, match="text is a string, not \\['A'"):
         parser.parse_text(["A", "cat"])  # type: ignore[arg-type]
+
+
+def test_arguments_are_checked_before_the_first_result_is_asked_for(parser: Parser) -> None:
+    with pytest.raises(UsageError, match="decoding can't be"):
+        parser.iter_analyze([["A", "cat"]], decoding="worst")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="mode can't be"):
+        parser.iter_parse_text(["A cat."], mode="verse")  # type: ignore[arg-type]

@@ -117,6 +117,7 @@ class Parser:
         self, pieces_of_text: Iterable[str], mode: Mode = "text", *, batch_tokens: int | None = None
     ) -> Iterator[Tree]:
         """``parse_text`` for endless text, such as the lines of an open file."""
+        require_choice("mode", mode, get_args(Mode))
         sentences = (found.sentence() for found in read_stream(pieces_of_text, mode))
         return self.iter_parse(sentences, batch_tokens=batch_tokens)
 
@@ -158,8 +159,9 @@ class Parser:
         require_choice("decoding", decoding, get_args(Decoding))
         heat = self.config.eval.temperature if temperature is None else temperature
         analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, heat, decoding)
-        for chunk in growing_chunks(self.checked(sentences), CHUNK):
-            yield from self._analyze_chunk(chunk, analyst, batch_tokens or self._backend.batch_tokens)
+        chunks = growing_chunks(self.checked(sentences), CHUNK)
+        budget = batch_tokens or self._backend.batch_tokens
+        return (found for chunk in chunks for found in self._analyze_chunk(chunk, analyst, budget))
 
     def _analyze_chunk(self, sentences: list[Sentence], analyst: Analyst, budget: int) -> list[Analysis]:
         found: dict[int, Analysis] = {}
