@@ -100,6 +100,23 @@ def test_what_a_process_that_died_left_is_one_model_or_the_other(
     assert (folder / "checkpoint.safetensors").read_bytes() == b"hours of work"
 
 
+def test_a_model_that_is_being_put_in_place_is_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    died_at(2, folder, monkeypatch)
+    monkeypatch.setattr("fencepost.backends.folder.time.sleep", lambda _: recover(folder))  # as its writer would
+    assert ModelFolder.open(folder).config.train.seed == 7
+
+
+def test_a_model_that_nobody_puts_in_place_any_more_says_how_to_mend_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died_at(2, folder, monkeypatch)
+    monkeypatch.setattr("fencepost.backends.folder.PATIENCE", 0.1)
+    with pytest.raises(ModelError, match="--resume"):
+        ModelFolder.open(folder)
+    recover(folder)
+    ModelFolder.open(folder)
+
+
 def test_half_a_model_under_the_name_of_one_that_ships_is_not_passed_over(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

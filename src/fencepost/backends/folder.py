@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -27,6 +28,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
 )
 ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # for ONNX Runtime instead
 DEFAULT_MODEL: Final = "en"
+PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
 _INCOMING: Final = ".incoming"  # folder in a model folder: files that are put in place when all are there
 
 
@@ -79,17 +81,32 @@ def _ships(folder: ModelFolder) -> bool:
 
 
 def _verify(path: Path) -> None:
+    """Refuses a model that is not whole; one that is just being put in place is waited for."""
+    deadline = time.monotonic() + PATIENCE
+    while (problem := _problem(path)) is not None:
+        if not (path / _INCOMING).exists() and _problem(path) is not None:  # nor did it come just now
+            raise problem
+        if time.monotonic() > deadline:
+            hint = "whoever wrote it was cut off: `fencepost train … --resume` or `fencepost calibrate` mends it"
+            raise ModelError(problem.message, hint=hint)
+        time.sleep(0.05)
+
+
+def _problem(path: Path) -> ModelError | None:
     try:
         lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
     except OSError as error:
         hint = "copy the model folder again, whole"
-        raise ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=hint) from error
+        return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=hint)
     for line in lines:
         digest, _, name = line.partition("  ")
-        if not (path / name).is_file():
-            raise ModelError(f"{path}: {name} is missing", hint="copy the model folder again, whole")
-        if _digest(path / name) != digest:
-            raise ModelError(f"{path / name}: damaged: its checksum is wrong", hint="copy the model folder again")
+        try:
+            is_whole = _digest(path / name) == digest
+        except OSError:
+            return ModelError(f"{path}: {name} is missing", hint="copy the model folder again, whole")
+        if not is_whole:
+            return ModelError(f"{path / name}: damaged: its checksum is wrong", hint="copy the model folder again")
+    return None
 
 
 def _digest(path: Path) -> str:
