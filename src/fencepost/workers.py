@@ -145,6 +145,7 @@ class _Pool:
         turn: list[int] = []  # the first sentences of all chunks that were not handed out
         most = AHEAD * self._workers
         while True:
+            self._require_open()
             while self._has_one_for(busy) and len(turn) < most and (chunk := next(chunks, None)) is not None:
                 connection = self._take()
                 busy[connection] = chunk[0]
@@ -159,6 +160,10 @@ class _Pool:
             while turn and turn[0] in done:
                 yield from done.pop(turn.pop(0))
 
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise UsageError("the processes that parsed have ended", hint="read results inside of `with Workers(…)`")
+
     def _has_one_for(self, busy: dict[Connection, int]) -> bool:
         """Whether a list may have another process: one in any case, even if others have all that there should be."""
         return not busy or bool(self._free) or len(self._processes) < self._workers
@@ -171,8 +176,6 @@ class _Pool:
 
     def _take(self) -> Connection:
         """A process that is free, or a new one."""
-        if not self._is_open:
-            raise UsageError("the processes that parsed have ended", hint="read results inside of `with Workers(…)`")
         while self._free:
             connection = self._free.pop()
             if self._processes[connection].is_alive():

@@ -17,6 +17,7 @@ from fencepost.backends.folder import (
     change_config,
     find_model,
     recover,
+    require_room,
     write_model,
 )
 from fencepost.errors import ModelError, UsageError
@@ -106,15 +107,10 @@ def test_a_model_that_is_being_put_in_place_is_waited_for(folder: Path, monkeypa
     assert ModelFolder.open(folder).config.train.seed == 7
 
 
-def test_a_model_that_nobody_puts_in_place_any_more_says_how_to_mend_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_nobody_puts_in_place_any_more_is_put_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     died_at(2, folder, monkeypatch)
     monkeypatch.setattr("fencepost.backends.folder.PATIENCE", 0.1)
-    with pytest.raises(ModelError, match="--resume"):
-        ModelFolder.open(folder)
-    recover(folder)
-    ModelFolder.open(folder)
+    assert ModelFolder.open(folder).config.train.seed == 7
 
 
 def test_half_a_model_under_the_name_of_one_that_ships_is_not_passed_over(
@@ -136,8 +132,18 @@ def test_a_name_that_no_file_can_have_is_no_model() -> None:
 def test_a_file_that_is_no_models_is_not_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("somebody's")
     with pytest.raises(UsageError, match=f"{name} is there and belongs to no model"):
-        write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"weights"})
-    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: "somebody's"}
+        require_room(tmp_path)
+    write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"weights"})
+    ModelFolder.open(tmp_path)
+    assert (tmp_path / f"{name}.yours").read_text() == "somebody's"
+
+
+def test_a_model_that_waits_with_a_damaged_file_takes_no_place(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    died_at(1, folder, monkeypatch)
+    (folder / ".fencepost-incoming" / ONNX).write_bytes(b"")
+    recover(folder)
+    opened = ModelFolder.open(folder)
+    assert (opened.config.train.seed, opened.has(WEIGHTS)) == (1, True)
 
 
 def test_folders_beside_are_nobodys_business(folder: Path) -> None:

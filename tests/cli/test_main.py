@@ -91,6 +91,12 @@ def test_an_option_that_is_written_wrongly_is_answered_so_too(capsys: pytest.Cap
     assert capsys.readouterr().err.endswith("\nhint: did you mean --format?\n")
 
 
+def test_an_option_of_another_command_is_not_proposed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        program.main(["evaluate", "en", "trees.txt", "--kbest", "5"])
+    assert "did you mean" not in capsys.readouterr().err
+
+
 def test_a_sentence_in_place_of_a_file_is_answered_by_the_option_for_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert program.main(["parse", "The cat sat."]) == 2
     assert "hint: --text " in capsys.readouterr().err

@@ -173,6 +173,13 @@ def test_blank_lines_between_gold_trees_are_no_sentences(tmp_path: Path) -> None
         assert score(gold, predicted) == score([GOLD, GOLD], [GOLD, PREDICTED])
 
 
+def test_a_sentence_without_a_gold_tree_is_an_error_as_before(tmp_path: Path) -> None:
+    gold, predicted = tmp_path / "gold", tmp_path / "predicted"
+    gold.write_text(f"{GOLD}\n\n{GOLD}\n")
+    predicted.write_text(f"{GOLD}\n{GOLD}\n{GOLD}\n")
+    assert score(gold, predicted) == score([GOLD, None, GOLD], [GOLD] * 3)
+
+
 def test_trees_over_several_lines_are_read_as_a_stream(tmp_path: Path) -> None:
     gold, predicted = tmp_path / "gold", tmp_path / "predicted"
     gold.write_text("\n( (S\n   (N a)))\n\n( (S\n   (N b)))\n")

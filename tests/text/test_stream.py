@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -99,3 +100,11 @@ def test_the_parser_is_told_where_blanks_stood() -> None:
     (found,) = read_stream(['He said "no."'])
     assert found.sentence().words == ("He", "said", "``", "no", ".", "''")
     assert found.sentence().spaces == (True, True, False, False, False, True)
+
+
+@pytest.mark.parametrize(("mode", "end"), [("text", ["\n"]), ("paragraph", []), ("line", [])])
+def test_a_long_sentence_with_stops_inside_comes_when_its_end_is_there(mode: Mode, end: list[str]) -> None:
+    line = "in no. 3.1 of the list e.g. " * 30
+    lines = [f"{line}\n", *end] if mode != "text" else [f"{word} " for word in line.split()] + ["\n", *end]
+    reading = read_stream(chain(lines, iter(lambda: pytest.fail("asked for more"), None)), mode)
+    assert next(reading).text.startswith("in no. 3.1")

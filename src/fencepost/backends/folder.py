@@ -6,7 +6,8 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -29,7 +30,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
 ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # for ONNX Runtime instead
 DEFAULT_MODEL: Final = "en"
 PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
-_INCOMING: Final = ".incoming"  # folder in a model folder: files that are put in place when all are there
+_INCOMING: Final = ".fencepost-incoming"  # folder in a model folder: files that are put in place when all are there
 
 
 @dataclass(frozen=True)
@@ -81,15 +82,18 @@ def _ships(folder: ModelFolder) -> bool:
 
 
 def _verify(path: Path) -> None:
-    """Refuses a model that is not whole; one that is just being put in place is waited for."""
+    """Refuses a model that is not whole; one that is just being put in place is waited for, and helped in the end."""
     deadline = time.monotonic() + PATIENCE
     while (problem := _problem(path)) is not None:
-        if not (path / _INCOMING).exists() and _problem(path) is not None:  # nor did it come just now
+        waits = (path / _INCOMING).exists()
+        if waits and time.monotonic() < deadline:
+            time.sleep(0.05)
+            continue
+        if waits:
+            with suppress(OSError):
+                finish(path)
+        if _problem(path) is not None:
             raise problem
-        if time.monotonic() > deadline:
-            hint = "whoever wrote it was cut off: `fencepost train … --resume` or `fencepost calibrate` mends it"
-            raise ModelError(problem.message, hint=hint)
-        time.sleep(0.05)
 
 
 def _problem(path: Path) -> ModelError | None:
@@ -126,7 +130,6 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
         contents[TOKENIZER] = vocabularies.pretrained.tokenizer.encode()
         contents[ENCODER] = vocabularies.pretrained.encoder.encode()
     recover(path)
-    require_room(path, contents)
     new = path / _INCOMING
     new.mkdir(parents=True)
     for name, content in contents.items():
@@ -134,25 +137,50 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
     lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
     (new / "unfinished").write_text("".join(lines), "utf-8")
     os.replace(new / "unfinished", new / CHECKSUMS)
-    recover(path)
+    _put_in_place(path)
 
 
 def recover(path: Path) -> None:
-    """Puts the files in place that wait for it; also those of a process that died while it did so."""
+    """Mends what a process left that died while it wrote a model."""
+    finish(path)
+    if (path / _INCOMING).exists():  # it had not written all
+        shutil.rmtree(path / _INCOMING)
+
+
+def finish(path: Path) -> None:
+    """Puts a model in place that waits for it, all of it."""
+    if _waits_whole(path):
+        _put_in_place(path)
+
+
+def _waits_whole(path: Path) -> bool:
     new = path / _INCOMING
-    if not (new / CHECKSUMS).exists():  # nothing waits, or not all of a model
-        shutil.rmtree(new, ignore_errors=True)
-        return
-    for name in set(listed(path)) - set(listed(new)):
+    try:
+        lines = (new / CHECKSUMS).read_text("utf-8").splitlines()
+        pairs = [line.partition("  ")[::2] for line in lines]
+        return all(_digest((new if (new / name).exists() else path) / name) == digest for digest, name in pairs)
+    except OSError:
+        return False
+
+
+def _put_in_place(path: Path) -> None:
+    new = path / _INCOMING
+    before = listed(path)
+    gone = [name for name in before if name not in listed(new)]
+    for file in sorted(new.iterdir(), key=lambda file: file.name == CHECKSUMS):  # the list of them comes last
+        target = path / file.name
+        if target.exists() and file.name not in before:
+            os.replace(target, target.with_name(f"{file.name}.yours"))  # it came since training began
+        os.replace(file, target)
+    for name in gone:
         if Path(name).name == name:  # the list may come from anybody, and must not lead out of the folder
             (path / name).unlink(missing_ok=True)
-    for file in sorted(new.iterdir(), key=lambda file: file.name == CHECKSUMS):  # the list of them comes last
-        os.replace(file, path / file.name)
     new.rmdir()
 
 
-def require_room(path: Path, names: Iterable[str] = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, WEIGHTS)) -> None:
+def require_room(path: Path) -> None:
     """Refuses to write a model over files that are no model's."""
+    names = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, WEIGHTS, TOKENIZER, ENCODER)
     strangers = [name for name in names if (path / name).exists() and name not in listed(path)]
     if strangers:
         raise UsageError(

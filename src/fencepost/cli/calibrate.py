@@ -34,16 +34,17 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.backends.folder import ModelFolder, change_config, find_model, recover, require_own
+    from fencepost.backends.folder import ModelFolder, change_config, require_own
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
     from fencepost.parser import load
+    from fencepost.trees.files import require_folder
     from fencepost.trees.treebank import Treebank
 
     require_from_one(arguments, "sentences")
-    recover(find_model(arguments.model))
     folder = ModelFolder.open(arguments.model)
     require_own(folder)
+    require_folder(folder.path)
     parser = load(folder.path)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]
     if len(trees) < 2:

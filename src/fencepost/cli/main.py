@@ -59,7 +59,7 @@ class ArgumentParser(argparse.ArgumentParser):
         parsers = [self, *(parser for action in commands for parser in action.choices.values())]
         options = sorted({name for parser in parsers for name in parser._option_string_actions})
         unknown = [word for word in message.split() if word.startswith("--")]
-        if not message.startswith("unrecognized") or not unknown:
+        if not message.startswith("unrecognized") or not unknown or unknown[0].partition("=")[0] in options:
             return None
         near = difflib.get_close_matches(unknown[0].partition("=")[0], options, n=1)
         return f"did you mean {near[0]}?" if near else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -112,7 +113,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.text is not None and arguments.files:
         raise UsageError("--text and files can't be parsed at once")
     for file in arguments.files:
-        if " " in file and not os.path.exists(file):
+        if " " in file and not glob.has_magic(file) and not os.path.exists(file):
             raise UsageError(f"no such file or folder: {file}", hint="--text parses a text that is given so")
     require_from_one(arguments, "kbest", "batch_tokens")
     if arguments.kbest and arguments.decoding == "risk" and arguments.format != "json":

@@ -63,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
             start_from=arguments.start_from,
         )
     except KeyboardInterrupt:
-        sys.stderr.write("the same command with --resume goes on from there\n")
+        if (out / "checkpoint.safetensors").exists():
+            sys.stderr.write("the same command with --resume goes on from there\n")
         raise
     finally:
         with suppress(OSError):  # there is something in it

@@ -47,9 +47,10 @@ def _load(parses: Parses, side: str) -> list[Tree | None]:
 
 
 def _without_separators(gold: list[Tree | None], predicted: Sequence[Tree | None]) -> list[Tree | None]:
-    """Without the empty lines between gold trees, unless the predicted trees stand in the same lines."""
-    alike = all(other is None for tree, other in zip(gold, predicted, strict=False) if tree is None)
-    return gold if alike and len(gold) <= len(predicted) else [tree for tree in gold if tree is not None]
+    """Without the empty lines between gold trees, if that makes as many sentences as there are predicted."""
+    last = max((place for place, tree in enumerate(predicted, 1) if tree is not None), default=0)
+    trees: list[Tree | None] = [tree for tree in gold if tree is not None]
+    return trees if len(trees) == last else gold
 
 
 def _drop_blank_end(trees: list[Tree | None], least: int) -> None:

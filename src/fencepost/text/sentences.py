@@ -35,7 +35,7 @@ _WORD: Final = re.compile(r"[A-Za-z]")
 
 def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
     """The sentences of a text in order; every character outside them is blank."""
-    parts = _pieces(text, _border(mode))
+    parts = _pieces(text, border(mode))
     if mode == "line":
         return parts
     return [sentence for part in parts for sentence in _split(text, part)]
@@ -44,14 +44,14 @@ def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
 def finished(text: str, mode: Mode = "text") -> int:
     """Up to where the sentences of a text are what they are, whatever follows: the rest is to be read with it."""
     spans = split_sentences(text, mode)
-    if not spans or _border(mode).search(text, spans[-1].end):
+    if not spans or border(mode).search(text, spans[-1].end):
         return len(text)
     if len(spans) > 1 and _may_join(text, spans[-2].end):
         return spans[-2].start
     return spans[-1].start
 
 
-def _border(mode: Mode) -> re.Pattern[str]:
+def border(mode: Mode) -> re.Pattern[str]:
     """What no sentence goes past."""
     require_choice("mode", mode, get_args(Mode))
     return _BLANK_LINES if mode == "text" else _LINES
@@ -82,7 +82,7 @@ def _split(text: str, part: Span) -> Iterator[Span]:
     for stop in _STOPS.finditer(shade):
         closers = _CLOSERS.match(shade, stop.end())
         end = closers.end() if closers else stop.end()
-        if begin < end < len(shade) and _is_border(shade, begin, stop, end):
+        if begin < end < len(shade) and _isborder(shade, begin, stop, end):
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
             begin = end
@@ -90,7 +90,7 @@ def _split(text: str, part: Span) -> Iterator[Span]:
         yield span
 
 
-def _is_border(shade: str, begin: int, stop: re.Match[str], end: int) -> bool:
+def _isborder(shade: str, begin: int, stop: re.Match[str], end: int) -> bool:
     """Whether the sentence that began at ``begin`` ends at ``end``, after a full stop and closing quotes."""
     if stop[0][0] == FULL_STOP:
         return True

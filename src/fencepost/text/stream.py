@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from fencepost.text.sentences import Mode, finished, read_sentences
+from fencepost.text.sentences import Mode, border, finished, read_sentences
 from fencepost.text.tokens import Token
 from fencepost.trees.treebank import Sentence
 
@@ -14,8 +14,7 @@ _MOST_HELD: Final = 8192  # characters: of a sentence without end not many more 
 _NEAR: Final = 64  # characters: after a full stop as many are looked at again and again, for a sentence to come soon
 _SHORT: Final = 512  # characters: in more than these an end is not looked for again at every full stop
 _STOP: Final = "[.!?…。！？｡।؟۔]"
-_BORDER: Final = re.compile(r"\n[^\S\n]*\n")
-_MAY_END: Final = re.compile(rf"{_STOP}|{_BORDER.pattern}")
+_MAY_END: Final = re.compile(rf"{_STOP}|\n[^\S\n]*\n")
 _MAY_END_LINES: Final = re.compile(rf"{_STOP}|\n")
 
 
@@ -47,12 +46,13 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
         if len(held) >= _MOST_HELD:
             done = _last_word(held)
             yield from _read(held[:done], offset, mode)
-            held, offset = held[done:], offset + done
+            held, offset, in_vain = held[done:], offset + done, 0
         held += piece
         if len(held) < _MOST_HELD and not may_end.search(held, max(looked - _NEAR, 0)):
             looked = len(held)
             continue
-        if _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD) and not _BORDER.search(piece):
+        ends = border(mode).search(held, max(len(held) - len(piece) - _NEAR, 0))
+        if _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD) and not ends:
             continue  # full stops that end no sentence, as in numbers, would take time by the square of their number
         done = finished(held, mode)
         yield from _read(held[:done], offset, mode)

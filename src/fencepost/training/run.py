@@ -14,11 +14,12 @@ from typing import IO, Final
 
 import torch
 
-from fencepost.backends.folder import ModelFolder, listed, recover, require_room
+from fencepost.backends.folder import CONFIG, ModelFolder, listed, recover, require_room
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
-from fencepost.errors import TrainingError, UsageError
+from fencepost.config_files import load_config
+from fencepost.errors import ConfigError, TrainingError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.data import unseen_labels
 from fencepost.training.distributed import own_device, team
@@ -66,7 +67,7 @@ def train(
             trainer.resume(out)
         elif our_team.agreed(bool(listed(out))):
             trainer.begin_again(out)
-        if our_team.leads and listed(out) and ModelFolder.open(out).config.eval.temperature != 1:
+        if our_team.leads and _is_calibrated(out):
             _say("note: the model there is calibrated; one that takes its place has to be calibrated again")
         gc.freeze()  # the treebank stays: no use in walking it again and again for garbage
         if our_team.leads:
@@ -80,6 +81,13 @@ def train(
                 _say("the last check was the best: more training may help (train.max_epochs, train.max_minutes)")
         our_team.wait()  # for the leader's files
     return load(out, device=str(place))
+
+
+def _is_calibrated(folder: Path) -> bool:
+    try:
+        return bool(listed(folder)) and load_config(folder / CONFIG).eval.temperature != 1
+    except ConfigError:  # a damaged model; a better one will take its place
+        return False
 
 
 def _run(trainer: Trainer, out: Path) -> None:
