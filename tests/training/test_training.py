@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from tests.grammar import toy_trees
 from tests.samples import TREES, tiny_config
 
-from fencepost.backends.folder import change_config
+from fencepost.backends.folder import CHECKPOINT, change_config
 from fencepost.backends.torch import TorchBackend
 from fencepost.config import Config
 from fencepost.config_files import config_from_table, config_to_toml, load_config
@@ -35,7 +35,7 @@ from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.run import train
 from fencepost.training.schedule import Schedule
-from fencepost.training.trainer import CHECKPOINT, Trainer
+from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence, Treebank
 

@@ -27,6 +27,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "README.md",
     "checksums",
 )
+CHECKPOINT: Final = "checkpoint.safetensors"  # of training, beside the model
 ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # for ONNX Runtime instead
 DEFAULT_MODEL: Final = "en"
 PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
@@ -91,19 +92,18 @@ def _verify(path: Path) -> None:
             continue
         if waits:
             with suppress(OSError):
-                finish(path)
+                _finish(path)
         if _problem(path) is not None:
             raise problem
 
 
 def _problem(path: Path) -> ModelError | None:
     try:
-        lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
+        digests = _digests(path)
     except OSError as error:
         hint = "copy the model folder again, whole"
         return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=hint)
-    for line in lines:
-        digest, _, name = line.partition("  ")
+    for name, digest in digests.items():
         try:
             is_whole = _digest(path / name) == digest
         except OSError:
@@ -142,12 +142,12 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
 
 def recover(path: Path) -> None:
     """Mends what a process left that died while it wrote a model."""
-    finish(path)
+    _finish(path)
     if (path / _INCOMING).exists():  # it had not written all
         shutil.rmtree(path / _INCOMING)
 
 
-def finish(path: Path) -> None:
+def _finish(path: Path) -> None:
     """Puts a model in place that waits for it, all of it."""
     if _waits_whole(path):
         _put_in_place(path)
@@ -156,9 +156,9 @@ def finish(path: Path) -> None:
 def _waits_whole(path: Path) -> bool:
     new = path / _INCOMING
     try:
-        lines = (new / CHECKSUMS).read_text("utf-8").splitlines()
-        pairs = [line.partition("  ")[::2] for line in lines]
-        return all(_digest((new if (new / name).exists() else path) / name) == digest for digest, name in pairs)
+        return all(
+            _digest((new if (new / name).exists() else path) / name) == digest for name, digest in _digests(new).items()
+        )
     except OSError:
         return False
 
@@ -223,7 +223,12 @@ def change_config(path: Path, config: Config) -> None:
 def listed(path: Path) -> list[str]:
     """The files that belong to the model in a folder."""
     try:
-        lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
+        return [CHECKSUMS, *_digests(path)]
     except OSError:
         return []
-    return [CHECKSUMS, *(line.partition("  ")[2] for line in lines)]
+
+
+def _digests(path: Path) -> dict[str, str]:
+    """What the list of a model's files says of each."""
+    lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
+    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}

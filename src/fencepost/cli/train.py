@@ -43,6 +43,7 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from fencepost.backends.folder import CHECKPOINT
     from fencepost.config import Config
     from fencepost.training.api import train
     from fencepost.trees.files import require_folder
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = Config.load(arguments.config, arguments.set)
     out = Path(arguments.out)
-    is_new = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
+    made = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
     require_folder(out)
     try:
         train(
@@ -63,12 +64,12 @@ def run(arguments: argparse.Namespace) -> int:
             start_from=arguments.start_from,
         )
     except KeyboardInterrupt:
-        if (out / "checkpoint.safetensors").exists():
+        if (out / CHECKPOINT).exists():
             sys.stderr.write("the same command with --resume goes on from there\n")
         raise
     finally:
         with suppress(OSError):  # there is something in it
-            for folder in is_new:
+            for folder in made:
                 folder.rmdir()
     if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
         sys.stderr.write(f"the best model is in {arguments.out}\n")

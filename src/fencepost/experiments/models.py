@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from fencepost.backends.folder import CHECKPOINT
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml
 from fencepost.digest import digest
 from fencepost.training.run import LOG, train
-from fencepost.training.trainer import CHECKPOINT
 from fencepost.trees.files import write_atomically
 from fencepost.trees.treebank import Treebank
 

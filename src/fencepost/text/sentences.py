@@ -82,7 +82,7 @@ def _split(text: str, part: Span) -> Iterator[Span]:
     for stop in _STOPS.finditer(shade):
         closers = _CLOSERS.match(shade, stop.end())
         end = closers.end() if closers else stop.end()
-        if begin < end < len(shade) and _isborder(shade, begin, stop, end):
+        if begin < end < len(shade) and _is_border(shade, begin, stop, end):
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
             begin = end
@@ -90,7 +90,7 @@ def _split(text: str, part: Span) -> Iterator[Span]:
         yield span
 
 
-def _isborder(shade: str, begin: int, stop: re.Match[str], end: int) -> bool:
+def _is_border(shade: str, begin: int, stop: re.Match[str], end: int) -> bool:
     """Whether the sentence that began at ``begin`` ends at ``end``, after a full stop and closing quotes."""
     if stop[0][0] == FULL_STOP:
         return True

@@ -41,6 +41,7 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
     But a sentence that has no end for very long is cut, between words, so that memory is bounded.
     """
     may_end = _MAY_END if mode == "text" else _MAY_END_LINES
+    past_end = border(mode)
     held, offset, looked, in_vain = "", 0, 0, 0
     for piece in pieces:
         if len(held) >= _MOST_HELD:
@@ -51,9 +52,10 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
         if len(held) < _MOST_HELD and not may_end.search(held, max(looked - _NEAR, 0)):
             looked = len(held)
             continue
-        ends = border(mode).search(held, max(len(held) - len(piece) - _NEAR, 0))
-        if _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD) and not ends:
-            continue  # full stops that end no sentence, as in numbers, would take time by the square of their number
+        # Full stops that end no sentence, as in numbers, would take time by the square of their number.
+        may_wait = _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD)
+        if may_wait and not past_end.search(held, max(len(held) - len(piece) - _NEAR, 0)):
+            continue
         done = finished(held, mode)
         yield from _read(held[:done], offset, mode)
         held, offset = held[done:], offset + done

@@ -14,7 +14,7 @@ from typing import IO, Final
 
 import torch
 
-from fencepost.backends.folder import CONFIG, ModelFolder, listed, recover, require_room
+from fencepost.backends.folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
@@ -24,7 +24,7 @@ from fencepost.parser import Parser, load
 from fencepost.training.data import unseen_labels
 from fencepost.training.distributed import own_device, team
 from fencepost.training.interruptions import interruptions
-from fencepost.training.trainer import CHECKPOINT, Trainer
+from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from fencepost.backends.folder import ModelFolder
+from fencepost.backends.folder import CHECKPOINT, ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml
@@ -46,7 +46,6 @@ from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
 
-CHECKPOINT: Final = "checkpoint.safetensors"
 LOSSES: Final = {"margin": margin_loss, "crf": crf_loss}
 
 
