@@ -93,6 +93,7 @@ class EncoderConfig:
     d_k: int = 64  # size of queries and keys, for one head
     d_v: int = 64  # size of values, for one head
     d_ff: int = 2048
+    attention_scale: Literal["d_k", "d_model"] = "d_k"  # q · k is divided by its root; the authors' program has d_model
     position: Literal["added", "concatenated"] = "concatenated"  # how position enters
     projection: Literal["dense", "block"] = "block"  # how matrices project; block = [content; position] apart
     reads: Literal["input", "position"] = "input"  # what queries and keys read

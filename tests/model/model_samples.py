@@ -37,6 +37,7 @@ ATTENTION_VARIANTS = {
     "sinusoidal": {"positions": "sinusoidal"},
     "no embedding norm": {"embedding_norm": False},
     "own dropout masks": {"shared_dropout": False},
+    "scaled by d_model": {"attention_scale": "d_model"},
 }
 VARIANTS = ATTENTION_VARIANTS | {"lstm": {"kind": "lstm"}}
 LEXICALS = [

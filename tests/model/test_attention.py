@@ -18,12 +18,18 @@ LAYOUT = layout_of(3, 6, 2)
 STARTS = [0, 3, 9]
 
 
-def attention(kind: str) -> MultiHeadAttention:
+def attention(kind: str, divisor: int | None = None) -> MultiHeadAttention:
     torch.manual_seed(0)
-    if kind == "position":
-        return MultiHeadAttention(FromPosition(D_MODEL, D_POSITION, HEADS, D_K, D_V), D_MODEL, HEADS, D_V, 1, 0.0)
     blocks = 2 if kind == "block" else 1
-    return MultiHeadAttention(FromInput(D_MODEL, HEADS, D_K, D_V, blocks), D_MODEL, HEADS, D_V, blocks, 0.0)
+    reader = (
+        FromPosition(D_MODEL, D_POSITION, HEADS, D_K, D_V)
+        if kind == "position"
+        else FromInput(D_MODEL, HEADS, D_K, D_V, blocks)
+    )
+    module = MultiHeadAttention(reader, D_MODEL, HEADS, D_V, blocks, 0.0, divisor)
+    for weight in module.parameters():
+        weight.data.mul_(50)  # fresh weights barely attend
+    return module
 
 
 def inputs() -> tuple[Tensor, Tensor]:
@@ -57,17 +63,20 @@ def single_head(module: MultiHeadAttention, head: int, X: Tensor, P: Tensor, win
     W_Q, W_K, W_V, W_O = matrices(module, head)
     read = P if isinstance(module.reader, FromPosition) else X
     Q, K, V = read @ W_Q, read @ W_K, X @ W_V
-    logits = Q @ K.T / math.sqrt(D_K)
+    logits = Q @ K.T / math.sqrt(module.sizes.divisor or D_K)
     places = torch.arange(len(X))
     logits[(places[:, None] - places).abs() > window] = -math.inf
     probabilities = logits.softmax(-1)
     return probabilities, probabilities @ V @ W_O
 
 
+@pytest.mark.parametrize("divisor", [None, D_MODEL])
 @pytest.mark.parametrize("window", [None, 1])
 @pytest.mark.parametrize("kind", ["dense", "block", "position"])
-def test_attention_equals_the_papers_formula_for_each_head_and_sentence(kind: str, window: int | None) -> None:
-    module, (x, p) = attention(kind), inputs()
+def test_attention_equals_the_papers_formula_for_each_head_and_sentence(
+    kind: str, window: int | None, divisor: int | None
+) -> None:
+    module, (x, p) = attention(kind, divisor), inputs()
     mask = AttentionPlan(window=window).mask(LAYOUT.lengths, LAYOUT.width)
     result = join_blocks(module(x, p, LAYOUT, mask, Terms()))
     for start, length in zip(STARTS, LAYOUT.lengths.tolist(), strict=True):
@@ -77,9 +86,10 @@ def test_attention_equals_the_papers_formula_for_each_head_and_sentence(kind: st
         torch.testing.assert_close(result[start : start + length], expected, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("divisor", [None, D_MODEL])
 @pytest.mark.parametrize("kind", ["dense", "block", "position"])
-def test_probabilities_are_those_of_the_papers_formula(kind: str) -> None:
-    module, (x, p) = attention(kind), inputs()
+def test_probabilities_are_those_of_the_papers_formula(kind: str, divisor: int | None) -> None:
+    module, (x, p) = attention(kind, divisor), inputs()
     mask = AttentionPlan(window=2).mask(LAYOUT.lengths, LAYOUT.width)
     probabilities = module.probabilities(x, p, LAYOUT, mask, Terms())
     for head in range(HEADS):

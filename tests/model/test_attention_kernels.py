@@ -39,18 +39,28 @@ def rows_of(
 
 
 def attended(
-    rows: list[Tensor], starts: Tensor, dropout: float, reach: Reach, blocks: int = 1, joined: int = 1
+    rows: list[Tensor],
+    starts: Tensor,
+    dropout: float,
+    reach: Reach,
+    divisor: int | None = None,
+    blocks: int = 1,
+    joined: int = 1,
 ) -> Tensor:
     """By the kernels: a head's numbers in so many blocks; so many of queries, keys and values in the first tensor."""
     laid = [tensor.unflatten(-1, (blocks, -1)).permute(2, 0, 1, 3).flatten(-2) for tensor in rows]
     parts = [torch.cat(laid[:joined], -1), *laid[joined:]]
-    sizes = HeadSizes(HEADS, rows[0].shape[2], rows[2].shape[2])
+    sizes = HeadSizes(HEADS, rows[0].shape[2], rows[2].shape[2], divisor)
     average = attend_packed(parts, sizes, starts, dropout, reach)
     return average.unflatten(-1, (HEADS, -1)).permute(1, 2, 0, 3).flatten(-2)
 
 
 def one_by_one(
-    rows: list[Tensor], lengths: tuple[int, ...], reach: Reach = EVERYWHERE, kept: list[Tensor] | None = None
+    rows: list[Tensor],
+    lengths: tuple[int, ...],
+    reach: Reach = EVERYWHERE,
+    kept: list[Tensor] | None = None,
+    divisor: int | None = None,
 ) -> Tensor:
     """The formula. ``kept``: what remains of each p(i -> j) of each sequence after dropout, [heads, n, n]."""
     plan, averages = AttentionPlan(*reach), []
@@ -58,7 +68,7 @@ def one_by_one(
         query, key, value = (tensor.transpose(0, 1) for tensor in sequence)  # [heads, n, d]
         n = query.shape[1]
         allowed = plan.mask(torch.tensor([n], device=query.device), n)[0, 0]
-        logits = query @ key.transpose(1, 2) / math.sqrt(query.shape[2])
+        logits = query @ key.transpose(1, 2) / math.sqrt(divisor or query.shape[2])
         p = logits.masked_fill(~allowed, -math.inf).softmax(-1)
         averages.append(((p if kept is None else p * kept[number]) @ value).transpose(0, 1))
     return torch.cat(averages)
@@ -84,12 +94,13 @@ def assert_like_the_formula(
     reach: Reach = EVERYWHERE,
     device: str = "cpu",
     lengths: tuple[int, ...] = LENGTHS,
+    divisor: int | None = None,
     **laid: int,
 ) -> None:
     rows = rows_of(lengths, d_k, d_v, dtype, device)
-    found = with_gradients(attended(rows, starts_of(lengths).to(device), 0.0, reach, **laid), rows)
+    found = with_gradients(attended(rows, starts_of(lengths).to(device), 0.0, reach, divisor, **laid), rows)
     exact = [tensor.detach().double().requires_grad_() for tensor in rows]
-    assert_near(found, with_gradients(one_by_one(exact, lengths, reach), exact), tolerance)
+    assert_near(found, with_gradients(one_by_one(exact, lengths, reach, divisor=divisor), exact), tolerance)
 
 
 def assert_dropout_is_the_same_in_both_directions(
@@ -105,7 +116,7 @@ def assert_dropout_is_the_same_in_both_directions(
 
     def drawn(rows: list[Tensor]) -> Tensor:
         torch.manual_seed(7)
-        return attended(rows, starts, p, reach, blocks)
+        return attended(rows, starts, p, reach, blocks=blocks)
 
     left = drawn([query, key, identity])
     kept = [(part[:, :, : len(part)] != 0).transpose(0, 1) / (1 - p) for part in left.split(list(lengths))]
@@ -175,6 +186,7 @@ INTERPRETED = """
     for d_k, d_v in ((5, 5), (64, 64), (16, 5), (24, 64), (1, 1), (128, 16)):
         assert_like_the_formula(d_k, d_v, torch.float32, 1e-5, lengths=SHORT)
     assert_like_the_formula(64, 32, torch.float16, 2e-3, blocks=2, joined=3)
+    assert_like_the_formula(16, 16, torch.float32, 1e-5, lengths=SHORT, divisor=2)
     for blocks, joined in ((2, 1), (2, 3), (1, 2)):
         assert_like_the_formula(10, 4, torch.float32, 1e-5, lengths=SHORT, blocks=blocks, joined=joined)
     assert_dropout_is_the_same_in_both_directions()
@@ -203,6 +215,7 @@ def test_kernels_agree_with_the_formula_on_a_gpu(dtype: torch.dtype, tolerance: 
 @pytest.mark.parametrize(("d_k", "d_v"), [(5, 5), (16, 5), (24, 64), (1, 1), (128, 16), (96, 128)])
 def test_heads_of_any_size_are_served_on_a_gpu(dtype: torch.dtype, tolerance: float, d_k: int, d_v: int) -> None:
     assert_like_the_formula(d_k, d_v, dtype, tolerance, Reach(7, True), "cuda")
+    assert_like_the_formula(d_k, d_v, dtype, tolerance, device="cuda", divisor=1024)
 
 
 @ON_A_GPU

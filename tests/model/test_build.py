@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import pytest
 import torch
 from model_samples import LEXICALS, SENTENCES, SIZES, VARIANTS, small_config, small_model, torch_batch
+from torch import nn
 
 from fencepost.config import Config, TagsConfig, WordsConfig
+from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
@@ -63,6 +66,17 @@ def test_every_encoder_runs_in_bfloat16_near_its_scores_in_full_precision(name: 
     torch.testing.assert_close(scores, model(batch).span_scores, atol=0.15, rtol=0.05)
 
 
+@pytest.mark.parametrize(("scale", "words", "letters"), [("d_k", 8, 4), ("d_model", 16, 8)])
+def test_attention_is_scaled_as_the_configuration_says(scale: str, words: int, letters: int) -> None:
+    model = small_model(small_config(("char_attention",), attention_scale=scale))
+    scales = {
+        part: {each.sizes.scale for each in module.modules() if isinstance(each, MultiHeadAttention)}
+        for part, module in (("words", model.encoder), ("letters", model.lexical))
+        if isinstance(module, nn.Module)
+    }
+    assert scales == {"words": {1 / math.sqrt(words)}, "letters": {1 / math.sqrt(letters)}}
+
+
 def test_every_dropout_of_the_configuration_is_where_it_belongs() -> None:
     lexical = ("words", "tags", "char_lstm", "char_concat", "char_attention")
     base = small_config(lexical, attention_dropout=0.01, relu_dropout=0.02, residual_dropout=0.03)
@@ -81,6 +95,30 @@ def test_every_dropout_of_the_configuration_is_where_it_belongs() -> None:
     assert [dropout.p for dropout in representations] == [0.04, 0.05, 0.06, 0.08, 0.09]
     inputs = [model.lexical.representations[place].get_submodule("input_dropout").p for place in (2, 4)]
     assert inputs == [0.07, 0.10]
+
+
+@pytest.mark.parametrize("kind", ["words", "tags", "char_lstm", "char_concat", "char_attention"])
+def test_the_dropout_of_a_representation_falls_on_its_vectors_in_training_alone(kind: str) -> None:
+    representation = small_model(small_config((kind,))).lexical.representations[0]
+    representation.get_submodule("dropout").p = 1.0
+    assert representation.eval()(torch_batch(SENTENCES)).abs().sum() > 0
+    assert representation.train()(torch_batch(SENTENCES)).abs().sum() == 0
+
+
+@pytest.mark.parametrize("kind", ["char_lstm", "char_attention"])
+def test_the_input_dropout_of_a_representation_falls_on_its_letters_in_training_alone(kind: str) -> None:
+    representation = small_model(small_config((kind,))).lexical.representations[0]
+    representation.get_submodule("dropout").p = 0.0
+    representation.get_submodule("input_dropout").p = 1.0
+    words = [["the", "cat"]]  # of three letters each, so that without letters they are alike
+    _, the, cat, _ = representation.eval()(torch_batch(words))
+    assert not torch.allclose(the, cat)
+    if kind == "char_attention":
+        representation.encoder.eval()  # type: ignore[operator, union-attr]
+    representation.training = True
+    representation.get_submodule("input_dropout").train()
+    _, the, cat, _ = representation(torch_batch(words))
+    torch.testing.assert_close(the, cat)
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -193,7 +193,7 @@ def attend_one_by_one(
     for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
         heads = (tensor[:, first:end] for tensor in rows)
         mask = AttentionPlan(*reach).mask(torch.tensor([end - first]), end - first)[0]
-        averages.append(F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropout))
+        averages.append(F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropout, scale=sizes.scale))
     return torch.cat(averages, 1).unflatten(-1, (blocks, -1)).permute(2, 1, 0, 3).flatten(-2)
 
 

@@ -66,6 +66,7 @@ class MultiHeadAttention(nn.Module):
     """§2.2.1. MultiHead(X) = sum over heads n of SingleHead^(n)(X), where
 
     SingleHead(X) = [Softmax(Q K^T / sqrt(d_k)) V] W_O. The sum over heads is one product with the heads' W_O stacked.
+    In place of d_k there may be another ``divisor``.
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
@@ -73,12 +74,21 @@ class MultiHeadAttention(nn.Module):
     says -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
     """
 
-    def __init__(self, reader: Reader, d_model: int, heads: int, d_v: int, blocks: int, dropout: float) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        d_model: int,
+        heads: int,
+        d_v: int,
+        blocks: int,
+        dropout: float,
+        divisor: int | None = None,
+    ) -> None:
         super().__init__()
         self.reader = reader
         self.output = BlockDiagonal(heads * d_v, d_model, blocks=blocks)
         near_zero_(self.output.weight)
-        self.sizes = HeadSizes(heads, reader.d_k, d_v)
+        self.sizes = HeadSizes(heads, reader.d_k, d_v, divisor)
         self.dropout = dropout
 
     def needs_no_mask(self) -> bool:
@@ -93,7 +103,7 @@ class MultiHeadAttention(nn.Module):
             parts = self._switch(self.reader(x, p), terms)
             average = attend_packed(parts, self.sizes, layout.starts, dropout, reach)
         else:
-            average = self._to_blocks(attend(*self._read(x, p, terms), layout, mask, dropout))
+            average = self._to_blocks(attend(*self._read(x, p, terms), layout, mask, dropout, self.sizes.scale))
         blocks: Tensor = self.output(average)
         return blocks
 
@@ -105,7 +115,7 @@ class MultiHeadAttention(nn.Module):
         """Q K^T / sqrt(d_k), or one term of it in a factored model: [B, heads, width, width], for analysis."""
         query, key, _ = self._read(x, p, terms)
         query, key = _pad(query, layout).float(), _pad(key, layout).float()
-        return query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+        return query @ key.transpose(-1, -2) * self.sizes.scale
 
     def _read(self, x: Tensor, p: Tensor, terms: Terms) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values: [R, heads, d]."""
@@ -136,10 +146,18 @@ def _pad(rows: Tensor, layout: Layout) -> Tensor:
     return layout.pad(rows).transpose(1, 2)
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, layout: Sequences, mask: Tensor | None, dropout: float) -> Tensor:
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    layout: Sequences,
+    mask: Tensor | None,
+    dropout: float,
+    scale: float | None = None,
+) -> Tensor:
     """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
 
-    Without a mask each token attends to its whole sequence.
+    Without a mask each token attends to its whole sequence; only with one there may be another ``scale``.
     """
     if mask is None:
         sizes = HeadSizes(query.shape[1], query.shape[2], value.shape[2])
@@ -147,5 +165,5 @@ def attend(query: Tensor, key: Tensor, value: Tensor, layout: Sequences, mask: T
         return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE).view_as(value)
     assert isinstance(layout, Layout)
     query, key, value = (_pad(rows, layout) for rows in (query, key, value))
-    padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout)
+    padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout, scale=scale)
     return layout.unpad(padded.transpose(1, 2))

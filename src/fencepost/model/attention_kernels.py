@@ -79,7 +79,7 @@ def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, precision
         "WIDTH_K": width_k,
         "WIDTH_V": width_v,
         "TILE": EXACT_TILE if rows.query.dtype == torch.float32 else TILE,
-        "SCALE": 1 / math.sqrt(sizes.d_k),
+        "SCALE": sizes.scale,
         "DROPPED": round(dropout * PARTS),
         "KEPT": 1 / (1 - dropout),
         "WINDOW": reach.window,

@@ -96,6 +96,7 @@ def _letter_encoder_config(config: Config) -> EncoderConfig:
         d_k=letters.size // letters.heads,
         d_v=letters.size // letters.heads,
         d_ff=4 * letters.size,
+        attention_scale=words.attention_scale,
         position="added",
         projection="dense",
         max_length=words.max_length,
@@ -142,11 +143,11 @@ def _positions(encoder: EncoderConfig, size: int) -> nn.Module:
 def _layer(encoder: EncoderConfig, d_position: int) -> EncoderLayer:
     d_model, shared = encoder.d_model, encoder.shared_dropout
     blocks = 2 if encoder.projection == "block" else 1
+    divisor = d_model if encoder.attention_scale == "d_model" else None
+    reader, dropout = _reader(encoder, d_position, blocks), encoder.attention_dropout
     return EncoderLayer(
         d_model,
-        MultiHeadAttention(
-            _reader(encoder, d_position, blocks), d_model, encoder.heads, encoder.d_v, blocks, encoder.attention_dropout
-        ),
+        MultiHeadAttention(reader, d_model, encoder.heads, encoder.d_v, blocks, dropout, divisor),
         FeedForward(d_model, encoder.d_ff, blocks, SharedDropout(encoder.relu_dropout, shared)),
         SharedDropout(encoder.residual_dropout, shared),
     )

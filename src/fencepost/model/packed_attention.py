@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
@@ -18,11 +19,17 @@ TYPES: Final = (torch.bfloat16, torch.float16, torch.float32)
 
 
 class HeadSizes(NamedTuple):
-    """How many, and how many numbers each has."""
+    """How many, how many numbers each has, and what q · k is divided by the root of: d_k unless another is given."""
 
     heads: int
     d_k: int
     d_v: int
+    divisor: int | None = None
+
+    @property
+    def scale(self) -> float:
+        """What q · k is multiplied by."""
+        return 1 / math.sqrt(self.divisor or self.d_k)
 
 
 class Roles(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from fencepost.chart.scores import Floats
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention
 from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
 from fencepost.model.linear import BlockDiagonal
+from fencepost.model.packed_attention import HeadSizes
 from fencepost.model.plan import AttentionPlan, Terms
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added
 
@@ -87,7 +87,7 @@ def _read(
         positions = graph.node("Unsqueeze", p, graph.constant(np.array([0])))
         sources = [[positions], [positions], [x]]
         weights = [*np.split(numbers(reader.query_key.weight), 2, axis=-1), numbers(reader.value.weight)]
-    weights[0] = _scaled(weights[0], heads, terms)
+    weights[0] = _scaled(weights[0], attention.sizes, terms)
     orders = (0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)
     read = [
         _heads(graph, [linear(graph, *pair) for pair in zip(source, weight, strict=True)], heads, order)
@@ -96,11 +96,10 @@ def _read(
     return read[0], read[1], read[2]
 
 
-def _scaled(queries: Floats, heads: int, terms: Terms) -> Floats:
+def _scaled(queries: Floats, sizes: HeadSizes, terms: Terms) -> Floats:
     """W_Q / sqrt(d_k), [blocks, inputs, heads * d_k / blocks], with 0 for a term that is not used."""
-    d_k = queries.shape[0] * queries.shape[2] // heads
     used = np.array(terms if terms != Terms() else [True], np.float32)
-    return np.asarray(queries * used[:, None, None] / np.float32(math.sqrt(d_k)))
+    return np.asarray(queries * used[:, None, None] * np.float32(sizes.scale))
 
 
 def _heads(graph: Graph, blocks: Sequence[str], heads: int, order: tuple[int, ...]) -> str:
