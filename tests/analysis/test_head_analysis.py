@@ -74,6 +74,8 @@ def test_nothing_outside_a_window_is_attended_to(model: Path) -> None:
     places = np.arange(len(attention.tokens))
     far = np.abs(places - places[:, None]) > 1
     assert not attention.probabilities[:, :, far].any()
+    np.testing.assert_array_equal(attention.allowed, ~far)
+    assert reader_of(model).read(Sentence.of(BANK[0])).allowed.all()
 
 
 def test_a_sentence_longer_than_the_longest_is_read_through_the_window_that_it_is_parsed_with(model: Path) -> None:
@@ -95,7 +97,8 @@ def made_up(probabilities: list[list[float]], content: float = 0.0, position: fl
     """One head, whose terms rise evenly over the keys by these steps."""
     matrix = np.array(probabilities, np.float32)[None, None]
     keys = np.broadcast_to(np.arange(matrix.shape[-1], dtype=np.float32), matrix.shape)
-    return SentenceAttention(("",) * matrix.shape[-1], matrix, content * keys, position * keys)
+    tokens = ("",) * matrix.shape[-1]
+    return SentenceAttention(tokens, np.ones_like(matrix[0, 0], bool), matrix, content * keys, position * keys)
 
 
 ANY = [0.25, 0.25, 0.25, 0.25]
@@ -124,6 +127,21 @@ def test_the_share_of_content_is_that_of_the_variance(content: float, position: 
     averages = average([made_up([ANY] * 4, content, position)])
     assert averages.content_share is not None
     assert averages.content_share[0, 0] == pytest.approx(share)
+
+
+def test_what_lies_outside_a_window_has_no_share() -> None:
+    """Far keys differ in content alone, near ones in position alone; only near ones may be attended to."""
+    plain = made_up([ANY] * 4)
+    assert plain.content is not None
+    assert plain.position is not None
+    content, position = np.zeros_like(plain.content), np.zeros_like(plain.position)
+    content[..., 1, 3] = content[..., 2, 0] = 100
+    position[..., 1, 1] = position[..., 2, 2] = 1
+    near = np.array([[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]], bool)
+    averages = average([replace(plain, content=content, position=position, allowed=near)])
+    assert averages.content_share is not None
+    assert averages.content_share[0, 0] == 0
+    assert averages.even_start == pytest.approx((1 / 3 + 0) / 2)
 
 
 def test_a_constant_added_to_a_term_changes_no_share() -> None:

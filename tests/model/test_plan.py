@@ -120,3 +120,10 @@ def test_padding_in_a_long_batch_attends_to_something() -> None:
 
 def test_a_plan_without_long_sentences_costs_no_square_mask() -> None:
     assert AttentionPlan(longest=8).mask(torch.tensor([8, 3]), width=8).shape == (2, 1, 1, 8)
+
+
+def test_what_a_relaxed_window_exempts_is_exempt_in_a_long_sentence_too() -> None:
+    long = AttentionPlan(window=1, relaxed=True, longest=5).mask(torch.tensor([8]), width=8)
+    assert drawn(long[0, 0]) == RELAXED_1.split()
+    strict = AttentionPlan(window=1, longest=5).mask(torch.tensor([6]), width=6)
+    assert drawn(strict[0, 0]) == STRICT_1.split()

@@ -30,6 +30,7 @@ class SentenceAttention:
     """All heads on one sentence of T tokens, start and stop included."""
 
     tokens: tuple[str, ...]
+    allowed: npt.NDArray[np.bool_]  # [T, T] whether i may attend to j, under the plan
     probabilities: Floats  # [layers, heads, T, T] p(i -> j); each row adds up to 1
     content: Floats | None  # [layers, heads, T, T] q^(c) · k^(c) / sqrt(d_k), where the model is factored
     position: Floats | None  # the same of q^(p) · k^(p)
@@ -60,6 +61,7 @@ class AttentionReader:
                 position.append(layer.logits(x, p, batch.tokens, Terms(False, terms.position)))
         return SentenceAttention(
             (START, *sentence.words, STOP),
+            mask[0, 0, :size, :size].expand(size, size).cpu().numpy(),
             _stack(probabilities, size),
             _stack(content, size) if content else None,
             _stack(position, size) if position else None,

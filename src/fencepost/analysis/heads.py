@@ -23,8 +23,8 @@ class HeadAverages:
     """Averages for every head: [layers, heads], and [layers, heads, 2 * FAR + 3] for distances.
 
     ``content_share``: how much of what tells keys apart is content. In a softmax only differences between the
-    logits of one query count, so a term weighs as much as the variance of its logits over the keys:
-    content / (content + position), variances added over all queries. None where the model is not factored.
+    logits of one query count, so a term weighs as much as the variance of its logits over the keys that the plan
+    allows: content / (content + position), variances added over all queries. None where the model is not factored.
     ``distances``: attention to other words by distance j - i, from "more than FAR before" to "more than FAR after";
     with ``to_start`` and ``to_stop`` it adds up to 1.
     """
@@ -35,7 +35,7 @@ class HeadAverages:
     content_share: Floats | None
     sentences: int
     words: int
-    even_start: float  # what to_start would be if all attention were even
+    even_start: float  # what to_start would be if all attention that is allowed were even
 
     def look_at_start(self, least: float = 0.5) -> list[tuple[int, int, float]]:
         """Heads that give the start token at least so much: layer and head from 1, and how much, most first."""
@@ -52,15 +52,16 @@ def average(sentences: Iterable[SentenceAttention]) -> HeadAverages:
     even = 0.0
     for sentence in sentences:
         asked = sentence.probabilities[:, :, 1:-1].astype(np.float64)  # [layers, heads, words, tokens]
+        keys = sentence.allowed[1:-1]  # [words, tokens]
         to_start = to_start + asked[..., 0].sum(-1)
         to_stop = to_stop + asked[..., -1].sum(-1)
         distances = distances + _by_distance(asked[..., 1:-1])
         if sentence.content is not None and sentence.position is not None:
-            content = content + sentence.content[:, :, 1:-1].var(-1, dtype=np.float64).sum(-1)
-            position = position + sentence.position[:, :, 1:-1].var(-1, dtype=np.float64).sum(-1)
+            content = content + _variance(sentence.content[:, :, 1:-1], keys)
+            position = position + _variance(sentence.position[:, :, 1:-1], keys)
         count += 1
         words += asked.shape[2]
-        even += asked.shape[2] / asked.shape[3]
+        even += float((keys[:, 0] / keys.sum(-1)).sum())
     factored = content.ndim > 0
     return HeadAverages(
         to_start / words,
@@ -71,6 +72,11 @@ def average(sentences: Iterable[SentenceAttention]) -> HeadAverages:
         words,
         even / words,
     )
+
+
+def _variance(logits: npt.NDArray[np.float32], keys: npt.NDArray[np.bool_]) -> Floats:
+    """Over the keys of each word, added over words: [layers, heads, words, tokens] -> [layers, heads]."""
+    return np.asarray(logits.var(-1, dtype=np.float64, where=keys).sum(-1))
 
 
 def _by_distance(attention: Floats) -> Floats:

@@ -158,16 +158,18 @@ def attention_mask(lengths: Ints, width: int, plan: PlanConfig, longest: int | N
     """``model.plan.AttentionPlan.mask`` in numpy: 0 where attention is allowed, else -inf."""
     token = np.arange(width)
     real = token < lengths[:, None]  # [B, width]
+    free = ~real
+    if plan.relaxed:
+        free = free | (token < 2) | (token >= lengths[:, None] - 2)
+
+    def near(distance: int) -> npt.NDArray[np.bool_]:
+        return np.asarray(free[:, :, None] | free[:, None, :] | (np.abs(token[:, None] - token) <= distance))
+
     allowed = real[:, None, :]
     if plan.window is not None:
-        near = np.abs(token[:, None] - token) <= plan.window
-        free = ~real
-        if plan.relaxed:
-            free = free | (token < 2) | (token >= lengths[:, None] - 2)
-        allowed = allowed & (near | free[:, :, None] | free[:, None, :])
+        allowed = allowed & near(plan.window)
     if longest is not None and width > longest:
-        near = np.abs(token[:, None] - token) <= longest // REACH
-        allowed = allowed & (near | (~real | (lengths[:, None] <= longest))[:, :, None])
+        allowed = allowed & (near(longest // REACH) | (lengths[:, None, None] <= longest))
     return np.asarray(np.where(allowed, np.float32(0), np.float32(-np.inf))[:, None])
 
 

@@ -44,8 +44,8 @@ class AttentionPlan:
     ``None`` means all layers.
 
     Not in the paper: in a sentence of more than ``longest`` tokens, positions start again from 0 after so many, and a
-    token attends as far as a third of it, where no position comes twice. Rows of the position table that training
-    rarely reached are noise, and a sentence of 1,000 words would read mostly those.
+    token attends as far as a third of it, where no position comes twice, but for what a relaxed window exempts. Rows of
+    the position table that training rarely reached are noise, and a sentence of 1,000 words would read mostly those.
     """
 
     window: int | None = None
@@ -100,9 +100,8 @@ class AttentionPlan:
         if self.window is not None:
             allowed = allowed & self._near(token, real, lengths, self.window)
         if self.longest is not None and width > self.longest:
-            near = (token[:, None] - token).abs() <= self.longest // REACH
-            short = lengths[:, None] <= self.longest
-            allowed = allowed & (near | (short | ~real)[:, :, None])
+            short = lengths[:, None, None] <= self.longest
+            allowed = allowed & (short | self._near(token, real, lengths, self.longest // REACH))
         return allowed[:, None]
 
     def _near(self, token: Tensor, real: Tensor, lengths: Tensor, window: int) -> Tensor:
