@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import fencepost
-from fencepost.config_files import load_config
+from fencepost.config_files import config_names, load_config
 
 PAGE = (Path(__file__).parents[1] / "docs" / "paper.md").read_text("utf-8")
 CODE = re.findall(r"`([^`\n]+)`", PAGE)
@@ -18,7 +18,8 @@ DOTTED = [text for text in CODE if re.fullmatch(r"[a-z]+\.[a-z_]+\.[A-Za-z_]+", 
 NAMES = sorted({text for text in DOTTED if text.split(".")[0] not in SECTIONS})
 SETTINGS = sorted({text for text in CODE if "=" in text})
 FILES = sorted({text for text in CODE if re.fullmatch(r"[a-z_/]+\.py", text)})
-FIELDS = sorted({text for text in CODE if re.fullmatch(r"(encoder|train|scorer)\.[a-z_]+", text)})
+FIELDS = sorted({text for text in CODE if re.fullmatch(rf"({'|'.join(SECTIONS)})\.[a-z_]+", text)})
+CONFIGURATIONS = sorted({text for text in CODE if re.fullmatch(r"paper(-[a-z]+)?", text)})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,6 +44,11 @@ def test_every_setting_is_a_valid_configuration(settings: str) -> None:
 def test_every_field_exists(field: str) -> None:
     section, name = field.split(".")
     assert hasattr(getattr(load_config("paper"), section), name)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_every_configuration_is_there(name: str) -> None:
+    assert name in config_names()
 
 
 def test_each_class_of_the_model_names_its_section_of_the_paper() -> None:

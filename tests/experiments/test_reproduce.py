@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from tests.grammar import toy_trees
 
+from fencepost.backends.torch import TorchBackend
 from fencepost.cli.main import main
+from fencepost.config_files import load_config
+from fencepost.evaluation.score import Score, score
+from fencepost.experiments import measure
 from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import load_table
+from fencepost.model.plan import AttentionPlan
+from fencepost.parser import Parser
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
 
@@ -65,6 +72,25 @@ def test_rows_and_tables_of_one_model_train_it_once(treebank: Path, tmp_path: Pa
     assert len(list((tmp_path / "models").iterdir())) == 1
     assert len(rows(tmp_path, "table1")) == 7
     assert len(rows(tmp_path, "table2")) == 13
+
+
+def test_a_row_is_measured_under_its_plan(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[AttentionPlan] = []
+
+    def accuracy(parser: Parser, trees: Treebank, gold: Treebank) -> Score:
+        assert isinstance(parser._backend, TorchBackend)
+        plans.append(parser._backend.plan)
+        return score(gold, gold)
+
+    monkeypatch.setattr(measure, "accuracy", accuracy)
+    for table in ("table1", "table2"):
+        assert reproduce(tmp_path, table, "--treebank", str(treebank)) == 0
+    longest = load_config("paper").eval.longest
+    lasts = [AttentionPlan(content=content, longest=longest) for content in ((5, 6, 7, 8), (3, 4, 5, 6, 7, 8))]
+    windows = [AttentionPlan(window, relaxed, longest=longest) for window in (5, 40) for relaxed in (False, True)]
+    assert len(plans) == 19  # "any distance" is measured once for both
+    assert all(plan in plans for plan in [AttentionPlan(longest=longest), *lasts, *windows])
+    assert len(set(plans)) == len(plans)
 
 
 def test_a_row_that_is_done_is_not_done_again(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,13 +348,26 @@ def test_a_folder_without_its_parts_is_named(tmp_path: Path, capsys: pytest.Capt
 def test_a_row_that_fails_is_reported_and_the_others_go_on(treebank: Path, tmp_path: Path) -> None:
     no_number_survives = ("--set", "train.learning_rate=1e30", "train.max_epochs=4", "train.warmup_batches=0")
     assert reproduce(tmp_path, "table6", "--treebank", str(treebank), *no_number_survives) == 1
-    charlstm, pretrained = rows(tmp_path, "table6").values()
+    charlstm, *others = rows(tmp_path, "table6").values()
     assert "failed with seed 1: the loss is" in charlstm["problem"]
-    assert "skipped" in pretrained["problem"]
+    assert all("skipped" in row["problem"] for row in others)
 
 
 def test_an_encoder_that_is_given_concerns_only_rows_that_need_one(treebank: Path, tmp_path: Path) -> None:
-    options = Options(out=tmp_path, settings=("pretrained.model=some-encoder",))
+    options = Options(out=tmp_path, settings=("pretrained.model=some-encoder", "vectors.path=some-vectors"))
     runner = Runner(load_table("table6"), [("en", treebank)], options)
-    models = [runner.config(row, "en", seed=1).pretrained.model for row in runner.table.rows]
-    assert models == ["", "some-encoder"]
+    configs = [runner.config(row, "en", seed=1) for row in runner.table.rows]
+    assert [config.pretrained.model for config in configs] == ["", "some-encoder", ""]
+    assert [config.vectors.path for config in configs] == ["", "", "some-vectors"]
+
+
+def test_vectors_of_another_program_stand_for_elmos(treebank: Path, tmp_path: Path) -> None:
+    words = [
+        tree.words() for part in ("train.txt", "dev.txt", "test.txt.gz") for tree in Treebank.load(treebank / part)
+    ]
+    save_file({" ".join(each): torch.randn(len(each), 3) for each in words}, tmp_path / "elmo.safetensors")
+    given = ("--set", f"vectors.path={tmp_path / 'elmo.safetensors'}", "vectors.size=3")
+    assert reproduce(tmp_path, "table6", "--treebank", str(treebank), *given) == 0
+    row = rows(tmp_path, "table6")["ELMo, as vectors"]
+    assert row["measures"]["test_f1"]["published"] == 95.13
+    assert 0 <= row["measures"]["test_f1"]["ours"] <= 100

@@ -9,9 +9,10 @@ import pytest
 import torch
 from model_samples import ATTENTION_VARIANTS, SENTENCES, layout_of, small_config, small_model, torch_batch
 from torch import Tensor
+from torch.nn.functional import layer_norm
 
 from fencepost.errors import ConfigError
-from fencepost.model.attention import MultiHeadAttention
+from fencepost.model.attention import FromInput, MultiHeadAttention
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
 from fencepost.model.layout import Layout
@@ -117,6 +118,26 @@ def test_dropout_is_off_outside_training() -> None:
 
 
 # Layers
+
+
+def test_relu_dropout_falls_on_what_relu_gives_in_training_alone() -> None:
+    module, x = FeedForward(4, 6, 1, SharedDropout(1.0, shared=True)), torch.randn(9, 4)
+    assert module.train()(x, LAYOUT).abs().sum() == 0
+    assert module.eval()(x, LAYOUT).abs().sum() > 0
+
+
+def test_residual_dropout_falls_on_both_sublayers_in_training_alone() -> None:
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(FromInput(8, 2, 4, 4, 1), 8, 2, 4, 1, dropout=0.0)
+    layer = EncoderLayer(8, attention, FeedForward(8, 6, 1, NO_DROPOUT), SharedDropout(1.0, shared=True))
+    for weight in layer.parameters():
+        weight.data.normal_()
+    x = torch.randn(9, 8)
+    mask = AttentionPlan().mask(LAYOUT.lengths, LAYOUT.width)
+    first, second = layer.attention_norm, layer.feed_forward_norm
+    alone = layer_norm(layer_norm(x, (8,), first.weight, first.bias), (8,), second.weight, second.bias)
+    torch.testing.assert_close(layer.train()(Rows(x, x), x, LAYOUT, mask, Terms()).x, alone)
+    assert not torch.allclose(layer.eval()(Rows(x, x), x, LAYOUT, mask, Terms()).x, alone, atol=0.1)
 
 
 def test_feed_forward_follows_the_formula() -> None:

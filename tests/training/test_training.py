@@ -278,6 +278,15 @@ def test_the_optimizer_steps_at_the_rate_of_the_schedule() -> None:
     assert [group["lr"] for group in trainer.optimizer.param_groups] == [pytest.approx(0.004)]
 
 
+def test_development_data_are_looked_at_four_times_an_epoch() -> None:
+    assert load_config("paper").train.checks_per_epoch == 4
+    trainer = Trainer(tiny_config(batch_size=5, checks_per_epoch=4), toy_trees(40), TREES, CPU)
+    due = []
+    for trainer.step_number in range(1, 17):
+        due += [trainer.step_number] if trainer.check_is_due() else []
+    assert due == [2, 4, 6, 8, 10, 12, 14, 16]
+
+
 @pytest.mark.parametrize(("warmup", "halvings"), [(100, 0), (0, 2)])
 def test_the_rate_is_not_halved_while_it_still_rises(
     warmup: int, halvings: int, monkeypatch: pytest.MonkeyPatch

@@ -42,7 +42,7 @@ SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
 )
 SMOKE_SENTENCES: Final = 160
 FOLDS: Final = 10
-PRETRAINED: Final = "pretrained."
+OWN_SECTIONS: Final = ("pretrained", "vectors")  # settings of these are for the rows that need them
 TIMED: Final = "dev_seconds"  # goes with measures that depend on what else the machine does
 
 
@@ -184,7 +184,8 @@ class Runner:
 
     def _settings(self, row: Row, name: str, seed: int) -> list[str]:
         language = language_of(name)
-        given = [each for each in self.options.settings if row.needs or not each.startswith(PRETRAINED)]
+        others = [section for section in OWN_SECTIONS if section != _section(row.needs)]
+        given = [each for each in self.options.settings if _section(each) not in others]
         return [
             f"language={language}",
             *self.table.settings,
@@ -287,6 +288,10 @@ class Runner:
         if self.table.languages and any("/" in name for name, _ in self.treebanks):
             notes.append(OTHER_TREEBANKS)
         return notes
+
+
+def _section(setting: str) -> str:
+    return setting.partition(".")[0]
 
 
 OTHER_TREEBANKS: Final = (
