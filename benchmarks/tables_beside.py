@@ -3,7 +3,7 @@
     python benchmarks/tables_beside.py craft=results/craft wsj-sample=results/wsj        # Tables 1 to 6
     python benchmarks/tables_beside.py --languages results/languages                     # Table 7, a line a treebank
 
-Reads the JSON files alone. A difference is to the table's reference row, in the paper and here.
+Reads the JSON files alone. A difference is to the table's reference row, in the paper and here, seed by seed.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 from fencepost.experiments.tables import load_table
@@ -46,6 +47,8 @@ def beside(name: str, tables: dict[str, dict[str, Any]]) -> str:
     lines.append(["---"] * len(lines[0]))
     columns = [(next(iter(rows.values())), "published"), *((found, "ours") for found in rows.values())]
     for row in table.rows:
+        if not any(found[row.name]["results"] for found in rows.values()):
+            continue  # skipped everywhere
         numbers = [
             with_difference(found, row.name, table.reference, each, key)
             for found, key in columns
@@ -56,14 +59,25 @@ def beside(name: str, tables: dict[str, dict[str, Any]]) -> str:
 
 
 def with_difference(rows: dict[str, Any], row: str, reference: str | None, measure: str, key: str) -> str:
-    """A number, and how far it is from the reference row's."""
-    number = rows[row]["measures"][measure][key]
-    if number is None:
+    """A number, and how far it is from the reference row's: of several seeds the mean, over those that both have."""
+    numbers = by_seed(rows[row], measure, key)
+    if not numbers:
         return "–"
-    deviation = rows[row]["measures"][measure]["deviation"] if key == "ours" else None
-    text = f"{number:.2f}" + (f" ± {deviation:.2f}" if deviation is not None else "")
-    base = rows[reference]["measures"][measure][key] if reference and reference != row else None
-    return text if base is None else f"{text} ({round(number - base, 2) + 0.0:+.2f})"
+    deviation = f" ± {stdev(numbers.values()):.2f}" if len(numbers) > 1 else ""
+    text = f"{mean(numbers.values()):.2f}{deviation}"
+    others = by_seed(rows[reference], measure, key) if reference and reference != row else {}
+    shared = [seed for seed in numbers if seed in others]
+    if not shared:
+        return text
+    return f"{text} ({round(mean(numbers[seed] - others[seed] for seed in shared), 2) + 0.0:+.2f})"
+
+
+def by_seed(row: dict[str, Any], measure: str, key: str) -> dict[int, float]:
+    """What is published counts as one seed."""
+    if key == "ours":
+        return {result["seed"]: result["figures"][measure] for result in row["results"]}
+    number = row["measures"][measure]["published"]
+    return {} if number is None else {1: number}
 
 
 def languages(content: dict[str, Any]) -> str:
