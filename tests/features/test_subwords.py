@@ -12,7 +12,7 @@ from fencepost.backends.folder import ModelFolder
 from fencepost.config_files import config_from_table
 from fencepost.errors import MismatchError
 from fencepost.features.pretrained_files import PretrainedFiles
-from fencepost.features.subwords import Subwords, SubwordSentence
+from fencepost.features.subwords import LONGEST_WORD, Subwords, SubwordSentence
 from fencepost.features.wordpiece import WordPiece
 from fencepost.trees.treebank import Sentence
 
@@ -151,6 +151,15 @@ def test_most_sentences_are_read_by_stretches() -> None:
     assert tokenizer is not None
     assert tokenizer.cuts_at_blanks("Some words [ and brackets ]")
     assert not tokenizer.cuts_at_blanks("Some words [SEP] and a mark")
+
+
+def test_of_a_giant_word_both_ends_are_read() -> None:
+    half = LONGEST_WORD // 2
+    begin, end = "cat" + "z" * (half - 3), "z" * (half - 5) + "sleep"
+    read = reader(words="mean").read(Sentence(("the", begin + "z" * 10**6 + end, "cat")))
+    assert chosen(read) == chosen(reader(words="mean").read(Sentence(("the", begin + end, "cat"))))
+    other = reader(words="mean").read(Sentence(("the", begin + "!" * 10**6 + end, "cat")))
+    assert chosen(other) == chosen(read)
 
 
 def test_giant_words_and_stretches_are_not_remembered() -> None:

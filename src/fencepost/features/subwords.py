@@ -21,6 +21,7 @@ from fencepost.trees.treebank import Sentence
 
 STRETCHES_KEPT: Final = 50_000  # between blanks, that are remembered ...
 LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... where all words of a sentence, and all its stretches, are so short
+LONGEST_WORD: Final = 256  # letters; of a longer one as many are read, half of them at either end
 # These number positions from the number of the padding token on.
 _OFFSET_POSITIONS: Final = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text")
 
@@ -80,6 +81,8 @@ class Subwords:
 
     def read(self, sentence: Sentence) -> SubwordSentence:
         words = tuple([PLAIN_QUOTES.get(word, word) for word in sentence.words])
+        if max(map(len, words)) > LONGEST_WORD:
+            words = tuple([_shortened(word) for word in words])
         spaces = sentence.spaces or guess_spaces(sentence.words, self._language)
         if self._tokenizer.cuts_at_blanks(" ".join(words)):
             ends = [end for end, space in enumerate((*spaces[:-1], True), 1) if space]
@@ -135,6 +138,12 @@ class Subwords:
         window_of = np.clip((place - self._overlap // 2) // step, 0, count - 1)
         first_row = np.cumsum(lengths) - lengths + len(self._prefix)
         return np.concatenate(ids).astype(np.int64), lengths, first_row[window_of] + place - window_of * step
+
+
+def _shortened(word: str) -> str:
+    """Without its middle, if it is too long: what stands there says little, and would take any time and memory."""
+    half = LONGEST_WORD // 2
+    return word if len(word) <= LONGEST_WORD else word[:half] + word[-half:]
 
 
 def _joined(stretches: Sequence[Stretch]) -> Stretch:
