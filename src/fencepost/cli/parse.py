@@ -81,10 +81,10 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.trees.files import find_files, require_other
     from fencepost.workers import Workers
 
-    if arguments.output:
-        require_other([arguments.output], arguments.files)
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
+    if arguments.output is not None:
+        require_other([arguments.output], source.paths)
     between = "\n\n" if reading == "text" else "\n"
     items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
     parser = load(arguments.model, device=arguments.device)

@@ -50,10 +50,19 @@ def new_folder(path: str | Path) -> Iterator[None]:
 
 def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -> None:
     """Refuses to write over what is read: these may be somebody's only trees."""
-    read = {path.resolve() for path in find_files(inputs)}
+    found = [str(path) for path in find_files(inputs)]
+    read = {os.path.realpath(path) for path in found if path != STANDARD_INPUT}
     for output in outputs:
-        if Path(output).resolve() in read:
+        if os.path.realpath(output) in read or (STANDARD_INPUT in found and _is_standard_input(Path(output))):
             raise UsageError(f"{output} would be overwritten by what is made of it", hint="give another file")
+
+
+def _is_standard_input(path: Path) -> bool:
+    """Whether a shell's ``<`` has it read; devices, such as /dev/null, can be read and written at once."""
+    try:
+        return path.is_file() and os.path.samestat(os.fstat(0), path.stat())
+    except OSError:  # it is closed
+        return False
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
