@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,6 +139,18 @@ def test_the_command_tags_and_reports_accuracy(tmp_path: Path, capsys: pytest.Ca
     model = next((tmp_path / "tagged.txt.folds").glob("*/tagger-1"))
     assert main(["tag", str(model), *common]) == 0
     assert [tree.words() for tree in Treebank.load(tmp_path / "tagged.txt")] == [tree.words() for tree in BANK]
+
+
+def test_an_interruption_keeps_the_trees_that_are_tagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> Iterator[Tree]:
+        yield from BANK[:7]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Parser, "iter_parse", interrupted)
+    BANK.save(tmp_path / "trees.txt")
+    assert main(["tag", "en", str(tmp_path / "trees.txt"), "--output", str(tmp_path / "tagged.txt")]) == 130
+    assert not (tmp_path / "tagged.txt").exists()
+    assert Treebank.load(tmp_path / "tagged.txt.partial") == BANK[:7]
 
 
 def test_a_model_alone_is_nothing_to_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

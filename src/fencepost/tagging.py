@@ -6,7 +6,7 @@ folds and tags each by a tagger trained on the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -57,12 +57,17 @@ def retag(tree: Tree, tags: Sequence[str]) -> Tree:
 
 def predict_tags(parser: Parser, trees: Sequence[Tree]) -> Treebank:
     """The trees with the tags that a model predicts."""
+    return Treebank(iter_predict_tags(parser, trees))
+
+
+def iter_predict_tags(parser: Parser, trees: Sequence[Tree]) -> Iterator[Tree]:
+    """``predict_tags``, tree by tree."""
     if not parser.config.scorer.predict_tags:
         raise UsageError("this model predicts no tags", hint="train it with --set scorer.predict_tags=true")
     if "tags" in parser.config.lexical:
         raise UsageError("this model reads tags, and can't be asked for them")
-    parsed = parser.parse([tree.words() for tree in trees])
-    return Treebank(retag(tree, found.tags()) for tree, found in zip(trees, parsed, strict=True))
+    parsed = parser.iter_parse([tree.words() for tree in trees])
+    return (retag(tree, found.tags()) for tree, found in zip(trees, parsed, strict=True))
 
 
 def tag_accuracy(gold: Sequence[Tree], tagged: Sequence[Tree]) -> float:

@@ -178,3 +178,32 @@ def test_an_analysis_that_could_not_begin_leaves_no_folder(tmp_path: Path, capsy
     assert program.main(["analyze", "en", str(tmp_path / "trees.txt"), "--out", str(out)]) == 2
     assert "what ships is an export" in capsys.readouterr().err
     assert not out.parent.exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "parse --text Hi. --output",
+        "evaluate en trees.txt --output",
+        "tag en trees.txt --output",
+        "tag --jackknife 2 trees.txt --output",
+        "treebank words trees.txt --output",
+        "treebank normalize trees.txt --output",
+    ],
+)
+@pytest.mark.parametrize(("name", "message"), [("", "the name of the file"), ("loop", "a link that leads to itself")])
+def test_an_output_that_cannot_be_is_refused_before_anything_is_done(
+    command: str,
+    name: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n" * 4)
+    (tmp_path / "loop").symlink_to("loop")
+    assert program.main([*command.split(), name]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.startswith("error: "), message in shown.err) == ("", True, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["loop", "trees.txt"]
