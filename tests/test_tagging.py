@@ -141,6 +141,14 @@ def test_the_command_tags_and_reports_accuracy(tmp_path: Path, capsys: pytest.Ca
     assert [tree.words() for tree in Treebank.load(tmp_path / "tagged.txt")] == [tree.words() for tree in BANK]
 
 
+def test_traces_stay_traces_and_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "raw.mrg").write_text("(TOP (S (NP (-NONE- *)) (VP (X go) (NP (-NONE- *T*-1)))))\n")
+    assert main(["tag", "en", str(tmp_path / "raw.mrg"), "--output", str(tmp_path / "tagged.txt")]) == 0
+    (tree,) = Treebank.load(tmp_path / "tagged.txt")
+    assert tree.tags() == ["-NONE-", "VB", "-NONE-"]
+    assert "warning: 2 words are traces (-NONE-)\nhint: " in capsys.readouterr().err
+
+
 def test_an_interruption_keeps_the_trees_that_are_tagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> Iterator[Tree]:
         yield from BANK[:7]

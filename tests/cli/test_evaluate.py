@@ -106,3 +106,15 @@ def test_an_interruption_keeps_the_trees_that_are_done(
     assert main(["evaluate", model, gold, "--output", str(output)]) == 130
     assert not output.exists()
     assert list(Treebank.load(f"{output}.partial")) == TREES[:7]
+
+
+def test_traces_are_warned_of_once(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "raw.mrg"
+    path.write_text("(TOP (S (NP (-NONE- *)) (VP (VB go) (NP (-NONE- *T*-1)))))\n(TOP (S (VP (VB go))))\n")
+    assert main(["evaluate", model, str(path)]) == 0
+    assert "warning: 2 words are traces (-NONE-)\nhint: `fencepost treebank normalize`" in capsys.readouterr().err
+
+
+def test_plain_trees_are_no_reason_to_warn(model: str, gold: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", model, gold]) == 0
+    assert "warning" not in capsys.readouterr().err

@@ -180,6 +180,16 @@ def test_an_analysis_that_could_not_begin_leaves_no_folder(tmp_path: Path, capsy
     assert not out.parent.exists()
 
 
+def test_training_on_traces_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "train.mrg").write_text("(TOP (S (NP (-NONE- *)) (VP (VB go))))\n" * 3)
+    (tmp_path / "dev.mrg").write_text("(TOP (S (NP (-NONE- *)) (VP (VB go))))\n")
+    trees = ["--train", str(tmp_path / "train.mrg"), "--dev", str(tmp_path / "dev.mrg")]
+    # A model that is not there ends the command before any training.
+    start = ["--start-from", str(tmp_path / "none")]
+    assert program.main(["train", "small", *trees, "--out", str(tmp_path / "model"), *start]) == 2
+    assert capsys.readouterr().err.startswith("warning: 4 words are traces (-NONE-)\nhint: ")
+
+
 @pytest.mark.parametrize(
     "command",
     [

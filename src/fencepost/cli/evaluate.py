@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from fencepost.cli.score import BY_HELP
-from fencepost.cli.shared import add_parsing_options, require_from_one
+from fencepost.cli.shared import add_parsing_options, require_from_one, warn_of_traces
 from fencepost.errors import UsageError
 
 EXAMPLES = """examples:
@@ -58,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         require_other([arguments.output], arguments.trees)
     gold = Treebank.load(*arguments.trees)
+    warn_of_traces(gold)
     gives_tags = arguments.tags == "gold"
     if not gives_tags and ("tags" in parser.config.lexical or not parser.config.scorer.predict_tags):
         raise UsageError(f"the model {arguments.model} predicts no tags", hint="--tags gold")

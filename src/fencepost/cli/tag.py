@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fencepost.cli.shared import warn_of_traces
 from fencepost.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = arguments.paths if arguments.jackknife is not None else arguments.paths[1:]
     require_other([arguments.output], paths)
     trees = Treebank.load(*paths)
+    warn_of_traces(trees)
     tagged = []
     with write_atomically(arguments.output) as file:
         for tree in _jackknife(arguments, trees) if arguments.jackknife is not None else _predict(arguments, trees):

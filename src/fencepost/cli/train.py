@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from fencepost.cli.shared import warn_of_traces
+
 CONFIGURATIONS = "paper, paper-he, paper-pl, paper-sv, pretrained, small, tagger"
 EXAMPLES = """examples:
   fencepost train small --train train.txt --dev dev.txt --out model
@@ -50,12 +52,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = Config.load(arguments.config, arguments.set)
     out = Path(arguments.out)
+    speaks = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started, the one that does
     with new_folder(out):
+        trees, dev_trees = Treebank.load(*arguments.train), Treebank.load(*arguments.dev)
+        if speaks:
+            warn_of_traces([*trees, *dev_trees])
         try:
             train(
                 config,
-                Treebank.load(*arguments.train),
-                Treebank.load(*arguments.dev),
+                trees,
+                dev_trees,
                 arguments.out,
                 resume=arguments.resume,
                 device=arguments.device,
@@ -65,6 +71,6 @@ def run(arguments: argparse.Namespace) -> int:
             if (out / CHECKPOINT).exists():
                 sys.stderr.write("the same command with --resume goes on from there\n")
             raise
-    if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
+    if speaks:
         sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0
