@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,6 +139,26 @@ def test_the_command_tags_and_reports_accuracy(tmp_path: Path, capsys: pytest.Ca
     model = next((tmp_path / "tagged.txt.folds").glob("*/tagger-1"))
     assert main(["tag", str(model), *common]) == 0
     assert [tree.words() for tree in Treebank.load(tmp_path / "tagged.txt")] == [tree.words() for tree in BANK]
+
+
+def test_traces_stay_traces_and_are_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "raw.mrg").write_text("(TOP (S (NP (-NONE- *)) (VP (X go) (NP (-NONE- *T*-1)))))\n")
+    assert main(["tag", "en", str(tmp_path / "raw.mrg"), "--output", str(tmp_path / "tagged.txt")]) == 0
+    (tree,) = Treebank.load(tmp_path / "tagged.txt")
+    assert tree.tags() == ["-NONE-", "VB", "-NONE-"]
+    assert "warning: 2 words are traces (-NONE-)\nhint: " in capsys.readouterr().err
+
+
+def test_an_interruption_keeps_the_trees_that_are_tagged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> Iterator[Tree]:
+        yield from BANK[:7]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Parser, "iter_parse", interrupted)
+    BANK.save(tmp_path / "trees.txt")
+    assert main(["tag", "en", str(tmp_path / "trees.txt"), "--output", str(tmp_path / "tagged.txt")]) == 130
+    assert not (tmp_path / "tagged.txt").exists()
+    assert Treebank.load(tmp_path / "tagged.txt.partial") == BANK[:7]
 
 
 def test_a_model_alone_is_nothing_to_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

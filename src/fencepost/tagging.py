@@ -6,7 +6,7 @@ folds and tags each by a tagger trained on the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from fencepost.config_files import config_to_toml
 from fencepost.digest import digest
 from fencepost.errors import UsageError
 from fencepost.trees.files import read_lines, write_atomically
+from fencepost.trees.normalize import TRACE
 from fencepost.trees.tree import Leaf, Node, Tree, unchecked_leaf, unchecked_tree
 from fencepost.trees.treebank import Treebank
 
@@ -56,13 +57,23 @@ def retag(tree: Tree, tags: Sequence[str]) -> Tree:
 
 
 def predict_tags(parser: Parser, trees: Sequence[Tree]) -> Treebank:
-    """The trees with the tags that a model predicts."""
+    """The trees with the tags that a model predicts. Traces stay traces."""
+    return Treebank(iter_predict_tags(parser, trees))
+
+
+def iter_predict_tags(parser: Parser, trees: Sequence[Tree]) -> Iterator[Tree]:
+    """``predict_tags``, tree by tree."""
     if not parser.config.scorer.predict_tags:
         raise UsageError("this model predicts no tags", hint="train it with --set scorer.predict_tags=true")
     if "tags" in parser.config.lexical:
         raise UsageError("this model reads tags, and can't be asked for them")
-    parsed = parser.parse([tree.words() for tree in trees])
-    return Treebank(retag(tree, found.tags()) for tree, found in zip(trees, parsed, strict=True))
+    parsed = parser.iter_parse([tree.words() for tree in trees])
+    return (_retag_words(tree, found.tags()) for tree, found in zip(trees, parsed, strict=True))
+
+
+def _retag_words(tree: Tree, tags: Sequence[str]) -> Tree:
+    """Leaves traces as they are: under another tag nothing would find them."""
+    return retag(tree, [old if old == TRACE else new for old, new in zip(tree.tags(), tags, strict=True)])
 
 
 def tag_accuracy(gold: Sequence[Tree], tagged: Sequence[Tree]) -> float:

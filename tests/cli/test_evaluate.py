@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from fencepost.cli.main import main
 from fencepost.config import Config
 from fencepost.evaluation.breakdown import BY
 from fencepost.training.run import train
+from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 
 TREES = toy_trees(30)
@@ -90,3 +92,29 @@ def test_help_names_all_that_figures_can_be_broken_down_by(capsys: pytest.Captur
 def test_a_folder_that_is_no_model_is_named(gold: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", str(tmp_path), gold]) == 2
     assert "error: no model at" in capsys.readouterr().err
+
+
+def test_an_interruption_keeps_the_trees_that_are_done(
+    model: str, gold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> Iterator[Tree]:
+        yield from TREES[:7]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fencepost.workers.parse_with_workers", interrupted)
+    output = tmp_path / "predicted.txt"
+    assert main(["evaluate", model, gold, "--output", str(output)]) == 130
+    assert not output.exists()
+    assert list(Treebank.load(f"{output}.partial")) == TREES[:7]
+
+
+def test_traces_are_warned_of_once(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "raw.mrg"
+    path.write_text("(TOP (S (NP (-NONE- *)) (VP (VB go) (NP (-NONE- *T*-1)))))\n(TOP (S (VP (VB go))))\n")
+    assert main(["evaluate", model, str(path)]) == 0
+    assert "warning: 2 words are traces (-NONE-)\nhint: `fencepost treebank normalize`" in capsys.readouterr().err
+
+
+def test_plain_trees_are_no_reason_to_warn(model: str, gold: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", model, gold]) == 0
+    assert "warning" not in capsys.readouterr().err

@@ -58,3 +58,13 @@ def test_an_export_never_takes_the_place_of_another_model(tmp_path: Path, capsys
     assert main(["export", str(model), str(other)]) == 2
     assert f"error: {other} is there already" in capsys.readouterr().err
     assert (other / WEIGHTS).exists()
+
+
+@pytest.mark.parametrize("leads_to", ["out", "nowhere"])
+def test_a_link_that_leads_to_no_folder_is_refused(
+    tmp_path: Path, leads_to: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = write_folder(tmp_path / "model", small_config())
+    (tmp_path / "out").symlink_to(leads_to)
+    assert main(["export", str(model), str(tmp_path / "out")]) == 2
+    assert f"error: {tmp_path / 'out'} is there already" in capsys.readouterr().err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,21 @@ def test_an_output_that_is_an_input_is_refused(command: str, trees: Path, capsys
     assert main([word.format(**places) for word in command.split()]) == 2
     assert "would be overwritten" in capsys.readouterr().err
     assert trees.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["parse", "parse -", "treebank words -", "evaluate en -", "tag en -"])
+def test_an_output_that_is_standard_input_is_refused(command: str, trees: Path) -> None:
+    before = trees.read_bytes()
+    with trees.open() as file:
+        words = [sys.executable, "-m", "fencepost", *command.split(), "--output", str(trees)]
+        result = subprocess.run(words, stdin=file, capture_output=True)
+    assert (result.returncode, trees.read_bytes()) == (2, before)
+    assert b"would be overwritten" in result.stderr
+
+
+def test_a_device_may_be_both_read_and_written() -> None:
+    words = [sys.executable, "-m", "fencepost", "parse", "--output", "/dev/null"]
+    assert subprocess.run(words, stdin=subprocess.DEVNULL).returncode == 0
 
 
 def test_what_is_not_written_is_in_no_danger(trees: Path) -> None:

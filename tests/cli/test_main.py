@@ -170,3 +170,50 @@ def test_training_that_could_not_begin_leaves_no_folder(tmp_path: Path) -> None:
     out.mkdir(parents=True)
     assert program.main(["train", "small", "--train", trees, "--dev", f"{trees}.gz", "--out", str(out)]) == 2
     assert out.exists()
+
+
+def test_an_analysis_that_could_not_begin_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n")
+    out = tmp_path / "reports" / "report"
+    assert program.main(["analyze", "en", str(tmp_path / "trees.txt"), "--out", str(out)]) == 2
+    assert "what ships is an export" in capsys.readouterr().err
+    assert not out.parent.exists()
+
+
+def test_training_on_traces_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "train.mrg").write_text("(TOP (S (NP (-NONE- *)) (VP (VB go))))\n" * 3)
+    (tmp_path / "dev.mrg").write_text("(TOP (S (NP (-NONE- *)) (VP (VB go))))\n")
+    trees = ["--train", str(tmp_path / "train.mrg"), "--dev", str(tmp_path / "dev.mrg")]
+    # A model that is not there ends the command before any training.
+    start = ["--start-from", str(tmp_path / "none")]
+    assert program.main(["train", "small", *trees, "--out", str(tmp_path / "model"), *start]) == 2
+    assert capsys.readouterr().err.startswith("warning: 4 words are traces (-NONE-)\nhint: ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "parse --text Hi. --output",
+        "evaluate en trees.txt --output",
+        "tag en trees.txt --output",
+        "tag --jackknife 2 trees.txt --output",
+        "treebank words trees.txt --output",
+        "treebank normalize trees.txt --output",
+    ],
+)
+@pytest.mark.parametrize(("name", "message"), [("", "the name of the file"), ("loop", "a link that leads to itself")])
+def test_an_output_that_cannot_be_is_refused_before_anything_is_done(
+    command: str,
+    name: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n" * 4)
+    (tmp_path / "loop").symlink_to("loop")
+    assert program.main([*command.split(), name]) == 2
+    shown = capsys.readouterr()
+    assert (shown.out, shown.err.startswith("error: "), message in shown.err) == ("", True, True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["loop", "trees.txt"]

@@ -272,6 +272,68 @@ def test_utf16_is_refused_with_a_remedy(tmp_path: Path, capsys: pytest.CaptureFi
     assert "hint: iconv" in capsys.readouterr().err
 
 
+def test_utf16_without_its_mark_is_reported_and_strict_refuses_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes("The cat sat.\nIt slept.\n".encode("utf-16-le"))
+    problem = f"{path}:1: a NUL byte: is it UTF-16, or a binary file?"
+    for reading in ([], ["--lines"]):
+        assert main(["parse", "--model", model, str(path), *reading]) == 0
+        assert f"warning: {problem}\n" in capsys.readouterr().err
+        assert main(["parse", "--model", model, str(path), "--strict", *reading]) == 2
+        assert f"error: {problem}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("reading", [[], ["--lines"]])
+def test_ten_bad_lines_are_shown_and_all_are_counted(
+    reading: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    (tmp_path / "bad.txt").write_bytes(b"bad \xff line.\n" * 25)
+    (tmp_path / "worse.txt").write_bytes(b"bad \xff line.\n" * 25)
+    assert main(["parse", "--model", model, *reading, str(tmp_path / "bad.txt"), str(tmp_path / "worse.txt")]) == 0
+    *shown, more, note = capsys.readouterr().err.splitlines()
+    assert [line.partition(": not UTF-8")[0] for line in shown] == [
+        f"warning: {tmp_path / 'bad.txt'}:{number}" for number in range(1, 11)
+    ]
+    assert more.startswith("warning: there are more such lines")
+    assert note == "note: 50 lines could not be parsed as they are"
+
+
+def test_a_bad_line_after_the_last_sentence_is_reported_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.text.lines._LONGEST_LINE", 20)
+    (tmp_path / "a.txt").write_text("It works.\n\n" + "a" * 50)
+    assert main(["parse", "--model", model, str(tmp_path / "a.txt")]) == 0
+    assert f"warning: {tmp_path / 'a.txt'}:3: a line of more than" in capsys.readouterr().err
+    assert main(["parse", "--model", model, "--strict", str(tmp_path / "a.txt")]) == 2
+
+
+def test_an_input_that_cannot_be_read_takes_no_sentence_with_it_that_came_before(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    (tmp_path / "a.txt").write_text("It works.\n" * 30)
+    (tmp_path / "b.txt").write_bytes("It works.".encode("utf-16"))
+    out = tmp_path / "trees.txt"
+    files = [str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), str(tmp_path / "a.txt")]
+    assert main(["parse", "--model", model, "--lines", *files]) == 2
+    trees = capsys.readouterr().out
+    assert len(trees.splitlines()) == 30
+    assert main(["parse", "--model", model, "--lines", *files, "--output", str(out)]) == 2
+    assert not out.exists()
+    assert (tmp_path / "trees.txt.partial").read_text() == trees
+    assert f"what was written so far is in {out}.partial\nerror: {files[1]}:1: not UTF-8" in capsys.readouterr().err
+
+
+def test_a_closed_standard_input_is_an_error_that_says_so(
+    model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["parse", "--model", model]) == 2
+    assert "error: -: standard input is closed\n" in capsys.readouterr().err
+
+
 def test_output_goes_to_a_file(parse: Parse, tmp_path: Path) -> None:
     path = tmp_path / "trees.txt"
     assert parse("--text", TEXT, "--output", str(path)) == ""
@@ -299,10 +361,11 @@ def test_hostile_lines_are_all_accounted_for(parse: Parse, mode: str) -> None:
     lines = hostile_lines(300)
     data = "".join(f"{line}\n" for line in lines).encode()
     found = objects_by_newline(parse(mode, "--format", "json", stdin=data))
-    assert [one["text"] for one in found] == [line.removesuffix("\r") for line in lines]
-    for one in found:
+    assert [one["text"] for one in found] == [line.removesuffix("\r").replace("\0", "\ufffd") for line in lines]
+    for one, line in zip(found, lines, strict=True):
         assert (one["tree"] is None) == (not one["tokens"] or "error" in one)
-        assert "".join("".join(token["text"] for token in one["tokens"]).split()) == "".join(one["text"].split())
+        tokens = "".join("".join(token["text"] for token in one["tokens"]).split())
+        assert (tokens, "error" in one) == ("", True) if "\0" in line else tokens == "".join(line.split())
 
 
 def objects_by_newline(output: str) -> list[dict[str, Any]]:

@@ -122,12 +122,12 @@ def test_a_file_that_appears_in_the_folder_later_such_as_the_output_is_not_read(
     assert len(list(trees)) == 1
 
 
-def test_an_error_half_way_leaves_the_old_output(cats: Path, tmp_path: Path) -> None:
+def test_an_error_half_way_leaves_the_old_output_and_what_was_done_beside_it(cats: Path, tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("old")
     (tmp_path / "bad.mrg").write_text(f"{CAT}\n(S (NN")
     assert main(["treebank", "normalize", str(tmp_path / "bad.mrg"), "--output", str(tmp_path / "out.txt")]) == 2
     assert (tmp_path / "out.txt").read_text() == "old"
-    assert not (tmp_path / "out.txt.partial").exists()
+    assert (tmp_path / "out.txt.partial").read_text() == f"{CAT}\n"
 
 
 def test_words_are_real_text_or_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

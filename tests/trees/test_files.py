@@ -172,23 +172,39 @@ def write_and_raise(path: Path, error: BaseException) -> None:
         raise error
 
 
-def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    (tmp_path / "out.txt").write_text("old")
-    with pytest.raises(ValueError, match="no more"):
-        write_and_raise(tmp_path / "out.txt", ValueError("no more"))
-    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
-    assert (tmp_path / "out.txt").read_text() == "old"
-
-
-def test_an_interruption_keeps_what_was_written_beside_the_old_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("no more")], ids=["interruption", "error"])
+def test_what_was_written_so_far_is_kept_beside_the_old_file(
+    tmp_path: Path, error: BaseException, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "out.txt").write_text("old")
-    with pytest.raises(KeyboardInterrupt):
-        write_and_raise(tmp_path / "out.txt", KeyboardInterrupt())
+    with pytest.raises(type(error)):
+        write_and_raise(tmp_path / "out.txt", error)
     assert (tmp_path / "out.txt").read_text() == "old"
     assert (tmp_path / "out.txt.partial").read_text() == "new"
-    assert "out.txt.partial" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.txt", "out.txt.partial"]
+    assert f"what was written so far is in {tmp_path / 'out.txt.partial'}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["out.txt", "out.txt.gz"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("no more")], ids=["interruption", "error"])
+def test_where_nothing_was_written_nothing_is_kept(
+    tmp_path: Path, name: str, error: BaseException, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(type(error)), write_atomically(tmp_path / "new" / "deep" / name):
+        raise error
+    assert list(tmp_path.iterdir()) == []
+    assert capsys.readouterr().err == ""
+
+
+def test_two_that_write_to_one_place_each_write_a_whole_file(tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    with write_atomically(out) as first:
+        first.write("first\n" * 5000)
+        with write_atomically(out) as second:
+            second.write("second\n")
+        assert out.read_text() == "second\n"
+    assert out.read_text() == "first\n" * 5000
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path) -> None:
@@ -198,6 +214,18 @@ def test_a_link_stays_a_link_to_what_is_written(tmp_path: Path) -> None:
         file.write("new")
     assert (tmp_path / "link.txt").is_symlink()
     assert (tmp_path / "real.txt").read_text() == "new"
+
+
+def test_a_link_that_leads_to_itself_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match="loop: can't be written: it is a link"), write_atomically(tmp_path / "loop"):
+        pass
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_a_file_without_a_name_is_refused() -> None:
+    with pytest.raises(UsageError, match="the name of the file to write is empty"), write_atomically(""):
+        pass
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:

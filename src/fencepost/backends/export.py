@@ -9,6 +9,7 @@ spans.onnx     fenceposts and pairs of them -> the scores of all labels, the bes
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -34,7 +35,7 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
     In int8 the matrices of encoders are quantised, and the table of sub-tokens of a pre-trained one; the rest is not.
     """
     folder = ModelFolder.open(model)
-    if Path(out).resolve() == folder.path.resolve():
+    if os.path.realpath(out) == os.path.realpath(folder.path):
         raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
     require_new(Path(out))
     if "vectors" in folder.config.lexical:

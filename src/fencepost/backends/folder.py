@@ -190,7 +190,7 @@ def require_room(path: Path) -> None:
 
 def require_new(path: Path) -> None:
     """Refuses to write where something is already: it may be somebody's only model."""
-    if path.is_file() or (path.is_dir() and any(path.iterdir())):
+    if any(path.iterdir()) if path.is_dir() else os.path.lexists(path):
         raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
     require_folder(path.parent)
 

@@ -42,28 +42,28 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.backends.folder import ModelFolder, require_weights
-    from fencepost.trees.files import require_folder
+    from fencepost.trees.files import new_folder
     from fencepost.trees.treebank import Treebank
 
     heads = _heads(arguments.heads)
     require_from_one(arguments, "sentences")
-    require_folder(arguments.out)
-    require_weights(ModelFolder.open(arguments.model))
-    try:
-        from fencepost.analysis.run import analyze
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", "looking into a model") from error
-    path = analyze(
-        arguments.model,
-        Treebank.load(*arguments.trees),
-        Path(arguments.out),
-        source=" ".join(arguments.trees),
-        sentence=arguments.sentence,
-        heads=heads,
-        most=arguments.sentences,
-        device=arguments.device,
-        png=arguments.png,
-    )
+    with new_folder(arguments.out):
+        require_weights(ModelFolder.open(arguments.model))
+        try:
+            from fencepost.analysis.run import analyze
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(error.name or "torch", "train", "looking into a model") from error
+        path = analyze(
+            arguments.model,
+            Treebank.load(*arguments.trees),
+            Path(arguments.out),
+            source=" ".join(arguments.trees),
+            sentence=arguments.sentence,
+            heads=heads,
+            most=arguments.sentences,
+            device=arguments.device,
+            png=arguments.png,
+        )
     sys.stderr.write(f"the report is {path}\n")
     return 0
 

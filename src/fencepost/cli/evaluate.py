@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from pathlib import Path
+from contextlib import nullcontext
 from typing import Any
 
 from fencepost.cli.score import BY_HELP
-from fencepost.cli.shared import add_parsing_options, require_from_one
+from fencepost.cli.shared import add_parsing_options, require_from_one, warn_of_traces
 from fencepost.errors import UsageError
 
 EXAMPLES = """examples:
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.evaluation.params import load_params
     from fencepost.evaluation.score import Score, compare
     from fencepost.parser import load
-    from fencepost.trees.files import require_other
+    from fencepost.trees.files import require_other, write_atomically
     from fencepost.trees.treebank import Sentence, Treebank
     from fencepost.workers import parse_with_workers
 
@@ -55,18 +55,22 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = parse_kinds(arguments.by)
     parser = load(arguments.model, device=arguments.device)
     params = load_params(arguments.params or parser.config.eval.params)
-    if arguments.output:
+    if arguments.output is not None:
         require_other([arguments.output], arguments.trees)
     gold = Treebank.load(*arguments.trees)
+    warn_of_traces(gold)
     gives_tags = arguments.tags == "gold"
     if not gives_tags and ("tags" in parser.config.lexical or not parser.config.scorer.predict_tags):
         raise UsageError(f"the model {arguments.model} predicts no tags", hint="--tags gold")
     sentences = [Sentence(s.words, s.tags if gives_tags else None) for s in gold.sentences()]
     began = time.perf_counter()
-    predicted = list(parse_with_workers(parser, sentences, arguments.workers, batch_tokens=arguments.batch_tokens))
+    predicted = []
+    with nullcontext() if arguments.output is None else write_atomically(arguments.output) as file:
+        for tree in parse_with_workers(parser, sentences, arguments.workers, batch_tokens=arguments.batch_tokens):
+            predicted.append(tree)
+            if file is not None:
+                file.write(f"{tree}\n")
     seconds = time.perf_counter() - began
-    if arguments.output:
-        Treebank(predicted).save(Path(arguments.output))
     sys.stderr.write(f"parsed {len(gold):,} sentences in {seconds:.2f} s: {len(gold) / seconds:,.0f} a second\n")
     comparisons = compare(gold, predicted, params)
     score = Score.over(comparisons, params.cutoff)

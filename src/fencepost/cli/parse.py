@@ -36,6 +36,7 @@ that can't be parsed is reported with its number, and the others are parsed all 
 is given.
 """
 FORMATS: Final = ("brackets", "json", "pretty", "svg", "html")
+_PROBLEMS_SHOWN: Final = 10
 
 
 def add_command(subparsers: Any) -> None:
@@ -81,10 +82,10 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.trees.files import find_files, require_other
     from fencepost.workers import Workers
 
-    if arguments.output:
-        require_other([arguments.output], arguments.files)
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
+    if arguments.output is not None:
+        require_other([arguments.output], source.paths)
     between = "\n\n" if reading == "text" else "\n"
     items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
     parser = load(arguments.model, device=arguments.device)
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"the model {arguments.model or 'en'} reads tags, and text has none",
             hint="--tagged takes sentences with tags; or use a model without tags",
         )
-    if not arguments.files and arguments.text is None and sys.stdin.isatty():
+    if not arguments.files and arguments.text is None and sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D the input\n")
     with Workers(parser, arguments.workers) as workers, open_output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
@@ -143,27 +144,28 @@ def _parse(
     arguments: argparse.Namespace,
 ) -> int:
     """Writes a tree for each sentence; the number of lines that are bad."""
-    bad = 0
     total = source.size if source.paths else None
     unit = "sentences" if total is None else "kB"
     hidden = arguments.output is None and sys.stdout.isatty()
     with Progress("parsing", total and total // 1000, unit, hidden=hidden) as bar:
+        bad = BadLines(bar, arguments.strict)
         for batch in batches:
             _warn(watcher.look(batch), bar)
             analyses = _analyses(workers, [item for item in batch if item.parsable], arguments)
             for item in batch:
-                bad += _report(item.problem, bar, arguments.strict)
+                if item.problem is not None:
+                    bad.report(item.problem)
                 analysis = next(analyses) if item.parsable else None
                 if analysis is not None and analysis.too_long:
                     length = f"{len(item.found.tokens):,} words"
                     _warn([f"a sentence of {length} is too long for probabilities, and has its best tree alone"], bar)
                 writer.write(item, analysis)
-            while source.text_problems:
-                bad += _report(source.text_problems.pop(0), bar, arguments.strict)
+            bad.report_all(source.text_problems)
             file.flush()
             bar.advance(len(batch) if total is None else source.bytes_read // 1000 - bar.count)
+        bad.report_all(source.text_problems)
         _warn(watcher.finish(), bar)
-    return bad
+    return bad.count
 
 
 def _warn(warnings: Iterable[str], bar: Progress) -> None:
@@ -172,13 +174,26 @@ def _warn(warnings: Iterable[str], bar: Progress) -> None:
         sys.stderr.write(f"warning: {warning}\n")
 
 
-def _report(problem: str | None, bar: Progress, strict: bool) -> bool:
-    if problem is None:
-        return False
-    if strict:
-        raise InputError(problem, hint="without --strict the other lines are parsed")
-    _warn([problem], bar)
-    return True
+class BadLines:
+    """Lines that can't be parsed as they are: the first ones are shown, all are counted."""
+
+    def __init__(self, bar: Progress, strict: bool) -> None:
+        self.bar, self.strict = bar, strict
+        self.count = 0
+
+    def report(self, problem: str) -> None:
+        if self.strict:
+            raise InputError(problem, hint="without --strict the other lines are parsed")
+        self.count += 1
+        if self.count <= _PROBLEMS_SHOWN:
+            _warn([problem], self.bar)
+        elif self.count == _PROBLEMS_SHOWN + 1:
+            _warn(["there are more such lines, which are counted but not shown"], self.bar)
+
+    def report_all(self, problems: list[str]) -> None:
+        """Empties the list, which grows while text is read."""
+        while problems:
+            self.report(problems.pop(0))
 
 
 def _analyses(workers: Workers, items: list[Item], arguments: argparse.Namespace) -> Iterator[Analysis]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from fencepost.errors import TreeError
+from fencepost.errors import InputError, TreeError
 from fencepost.streaming import GROWTH
 from fencepost.text.lines import TextLine, read_text_lines
 from fencepost.text.sentences import MOST_WORDS, Mode
@@ -133,13 +133,18 @@ def _without_tag(token: Token) -> Token:
 
 
 def batches(items: Iterable[Item], largest: int, is_waiting: Callable[[], bool]) -> Iterator[list[Item]]:
-    """Few items first and then more at once; whenever the input pauses, what there is."""
-    size, batch = 1, []
-    for item in items:
-        batch.append(item)
-        if len(batch) >= size or is_waiting():
-            size = min(GROWTH * size, largest)
-            yield batch
-            batch = []
+    """Few items first and then more at once; whenever the input pauses or can't be read further, what there is."""
+    size, batch, failure = 1, [], None
+    try:
+        for item in items:
+            batch.append(item)
+            if len(batch) >= size or is_waiting():
+                size = min(GROWTH * size, largest)
+                yield batch
+                batch = []
+    except InputError as error:
+        failure = error
     if batch:
         yield batch
+    if failure is not None:
+        raise failure

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from fencepost.errors import UsageError
+
+if TYPE_CHECKING:
+    from fencepost.trees.tree import Tree
 
 
 def add_parsing_options(parser: Any) -> None:
@@ -30,3 +34,13 @@ def open_output(path: str | None) -> AbstractContextManager[TextIO]:
     from fencepost.trees.files import write_atomically
 
     return nullcontext(sys.stdout) if path is None else write_atomically(path)
+
+
+def warn_of_traces(trees: Iterable[Tree]) -> None:
+    """Says so if trees are raw: to a parser, traces are words like others."""
+    from fencepost.trees.normalize import TRACE
+
+    count = sum(tree.tags().count(TRACE) for tree in trees)
+    if count:
+        words = "1 word is a trace" if count == 1 else f"{count:,} words are traces"
+        sys.stderr.write(f"warning: {words} ({TRACE})\nhint: `fencepost treebank normalize` takes traces away\n")

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fencepost.cli.shared import warn_of_traces
 from fencepost.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from fencepost.trees.tree import Tree
+    from fencepost.trees.treebank import Treebank
 
 EXAMPLES = """examples:
   fencepost tag model dev.txt test.txt --output tagged.txt
@@ -38,33 +44,52 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.config_files import load_config
-    from fencepost.parser import load
-    from fencepost.tagging import jackknife, predict_tags, tag_accuracy
-    from fencepost.trees.files import require_other
+    from fencepost.tagging import tag_accuracy
+    from fencepost.trees.files import require_other, write_atomically
     from fencepost.trees.treebank import Treebank
 
-    require_other([arguments.output], arguments.paths if arguments.jackknife is not None else arguments.paths[1:])
-    if arguments.jackknife is not None:
-        trees = Treebank.load(*arguments.paths)
-        config = load_config(arguments.config or "tagger", arguments.set)
-        work = Path(f"{arguments.output}.folds")
-        try:
-            tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
-        except ModuleNotFoundError as error:
-            raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
-        sys.stderr.write(f"the taggers are in {work}, which can go\n")
-    else:
-        if arguments.config is not None or arguments.set:
-            raise UsageError(
-                "--config and --set are for taggers to be trained, and the model is trained already",
-                hint="--jackknife K trains taggers",
-            )
-        model, *paths = arguments.paths
-        if not paths:
-            raise UsageError("there are no trees to tag", hint="fencepost tag MODEL TREES… --output FILE")
-        trees = Treebank.load(*paths)
-        tagged = predict_tags(load(model, device=arguments.device), trees)
-    tagged.save(Path(arguments.output))
+    _check(arguments)
+    paths = arguments.paths if arguments.jackknife is not None else arguments.paths[1:]
+    require_other([arguments.output], paths)
+    trees = Treebank.load(*paths)
+    warn_of_traces(trees)
+    tagged = []
+    with write_atomically(arguments.output) as file:
+        for tree in _jackknife(arguments, trees) if arguments.jackknife is not None else _predict(arguments, trees):
+            tagged.append(tree)
+            file.write(f"{tree}\n")
     sys.stderr.write(f"{len(trees):,} trees; {tag_accuracy(trees, tagged):.2f}% of the tags are those they had\n")
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if arguments.jackknife is not None:
+        return
+    if arguments.config is not None or arguments.set:
+        raise UsageError(
+            "--config and --set are for taggers to be trained, and the model is trained already",
+            hint="--jackknife K trains taggers",
+        )
+    if len(arguments.paths) == 1:
+        raise UsageError("there are no trees to tag", hint="fencepost tag MODEL TREES… --output FILE")
+
+
+def _predict(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
+    from fencepost.parser import load
+    from fencepost.tagging import iter_predict_tags
+
+    return iter_predict_tags(load(arguments.paths[0], device=arguments.device), trees)
+
+
+def _jackknife(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
+    from fencepost.config_files import load_config
+    from fencepost.tagging import jackknife
+
+    config = load_config(arguments.config or "tagger", arguments.set)
+    work = Path(f"{arguments.output}.folds")
+    try:
+        tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
+    sys.stderr.write(f"the taggers are in {work}, which can go\n")
+    return tagged

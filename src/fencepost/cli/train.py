@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from fencepost.cli.shared import warn_of_traces
 
 CONFIGURATIONS = "paper, paper-he, paper-pl, paper-sv, pretrained, small, tagger"
 EXAMPLES = """examples:
@@ -46,31 +47,30 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.backends.folder import CHECKPOINT
     from fencepost.config import Config
     from fencepost.training.api import train
-    from fencepost.trees.files import require_folder
+    from fencepost.trees.files import new_folder
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)
     out = Path(arguments.out)
-    made = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
-    require_folder(out)
-    try:
-        train(
-            config,
-            Treebank.load(*arguments.train),
-            Treebank.load(*arguments.dev),
-            arguments.out,
-            resume=arguments.resume,
-            device=arguments.device,
-            start_from=arguments.start_from,
-        )
-    except KeyboardInterrupt:
-        if (out / CHECKPOINT).exists():
-            sys.stderr.write("the same command with --resume goes on from there\n")
-        raise
-    finally:
-        with suppress(OSError):  # there is something in it
-            for folder in made:
-                folder.rmdir()
-    if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
+    speaks = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started, the one that does
+    with new_folder(out):
+        trees, dev_trees = Treebank.load(*arguments.train), Treebank.load(*arguments.dev)
+        if speaks:
+            warn_of_traces([*trees, *dev_trees])
+        try:
+            train(
+                config,
+                trees,
+                dev_trees,
+                arguments.out,
+                resume=arguments.resume,
+                device=arguments.device,
+                start_from=arguments.start_from,
+            )
+        except KeyboardInterrupt:
+            if (out / CHECKPOINT).exists():
+                sys.stderr.write("the same command with --resume goes on from there\n")
+            raise
+    if speaks:
         sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0

@@ -42,10 +42,13 @@ def _lines(file: BinaryIO, source: str) -> Iterator[TextLine]:
 def _decoded(line: bytes, number: int) -> TextLine:
     start = len(BYTE_ORDER_MARK) if number == 1 and line.startswith(BYTE_ORDER_MARK) else 0
     try:
-        return TextLine(line[start:].decode("utf-8"), number, len(line))
+        text, problem = line[start:].decode("utf-8"), None
     except UnicodeDecodeError as error:
+        text = line[start:].decode("utf-8", "replace")
         problem = f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}"
-        return TextLine(line[start:].decode("utf-8", "replace"), number, len(line), problem)
+    if "\0" in text:
+        text, problem = text.replace("\0", "\ufffd"), problem or "a NUL byte: is it UTF-16, or a binary file?"
+    return TextLine(text, number, len(line), problem)
 
 
 def _skip_line(file: BinaryIO) -> int:

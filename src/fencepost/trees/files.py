@@ -6,10 +6,11 @@ import glob
 import gzip
 import io
 import os
+import secrets
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
@@ -34,12 +35,34 @@ def require_folder(path: str | Path) -> None:
         raise UsageError(f"nothing can be written to {path}", hint="give another folder")
 
 
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[None]:
+    """Makes a folder as ``require_folder`` does, and takes it away again if nothing came to be in it."""
+    made = [folder for folder in (Path(path), *Path(path).parents) if not os.path.lexists(folder)]
+    require_folder(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # there is something in it
+            for folder in made:
+                folder.rmdir()
+
+
 def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -> None:
     """Refuses to write over what is read: these may be somebody's only trees."""
-    read = {path.resolve() for path in find_files(inputs)}
+    found = [str(path) for path in find_files(inputs)]
+    read = {os.path.realpath(path) for path in found if path != STANDARD_INPUT}
     for output in outputs:
-        if Path(output).resolve() in read:
+        if os.path.realpath(output) in read or (STANDARD_INPUT in found and _is_standard_input(Path(output))):
             raise UsageError(f"{output} would be overwritten by what is made of it", hint="give another file")
+
+
+def _is_standard_input(path: Path) -> bool:
+    """Whether a shell's ``<`` has it read; devices, such as /dev/null, can be read and written at once."""
+    try:
+        return path.is_file() and os.path.samestat(os.fstat(0), path.stat())
+    except OSError:  # it is closed
+        return False
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
@@ -141,29 +164,52 @@ def _standard_input(stack: ExitStack) -> io.BufferedReader[Any]:
 def write_atomically(path: str | Path) -> Iterator[TextIO]:
     """A UTF-8 file (gzipped if named ``.gz``) that has its name only when complete.
 
-    It is written beside as ``NAME.partial``; that file is left if the user interrupts and removed after an error.
+    If the user interrupts, or after an error, what was written so far is left as ``NAME.partial``.
     A link stays one, and what is no plain file, such as ``/dev/null`` or a pipe, is written to as it is.
     """
-    place = Path(path)
-    if place.is_dir():
-        raise InputError("can't be written: it is a folder", source=str(path))
+    place = _writable(path)
     if place.exists() and not place.is_file():
         with _text_file(place, place) as text:
             yield text
         return
-    target = place.resolve() if place.is_symlink() else place
-    require_folder(target.parent)
-    partial = Path(f"{target}{_PARTIAL}")
+    target = Path(os.path.realpath(place)) if place.is_symlink() else place
+    with new_folder(target.parent), _completed(target) as text:
+        yield text
+
+
+@contextmanager
+def _completed(target: Path) -> Iterator[TextIO]:
+    # A name that no other process has: two that write to one place must not write into one file.
+    growing = Path(f"{target}.{secrets.token_hex(4)}{_PARTIAL}")
     try:
-        with _text_file(partial, target) as text:
+        with _text_file(growing, target) as text:
             yield text
-        os.replace(partial, target)
-    except KeyboardInterrupt:
-        sys.stderr.write(f"\nwhat was written so far is in {partial}\n")
+        os.replace(growing, target)
+    except BaseException as error:
+        if _has_content(growing):
+            os.replace(growing, f"{target}{_PARTIAL}")
+            after_control_c = "\n" if isinstance(error, KeyboardInterrupt) else ""
+            sys.stderr.write(f"{after_control_c}what was written so far is in {target}{_PARTIAL}\n")
+        growing.unlink(missing_ok=True)
         raise
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+
+
+def _writable(path: str | Path) -> Path:
+    if not str(path):
+        raise UsageError("the name of the file to write is empty", hint="give it a name")
+    place = Path(path)
+    if place.is_dir():
+        raise InputError("can't be written: it is a folder", source=str(path))
+    if os.path.islink(os.path.realpath(place)):
+        raise InputError("can't be written: it is a link that leads to itself", source=str(path))
+    return place
+
+
+def _has_content(path: Path) -> bool:
+    """Whether there is text in a file; gzipped, even no text has bytes."""
+    with suppress(InputError), open_binary(path) as file:
+        return bool(file.read(1))
+    return False
 
 
 @contextmanager
