@@ -614,6 +614,12 @@ def test_training_on_nothing_is_an_error(tmp_path: Path) -> None:
         train(tiny_config(), [], TREES, tmp_path / "model")
 
 
+def test_trees_without_a_phrase_teach_nothing(tmp_path: Path) -> None:
+    flat = [Tree.from_string("(TOP (X a) (Y b))")]
+    with pytest.raises(TrainingError, match="no tree has a labelled phrase below its root"):
+        train(tiny_config(), flat, flat, tmp_path)
+
+
 def start_command(tmp_path: Path, *more: str) -> list[str]:
     Treebank(TREES).save(tmp_path / "trees.txt")
     (tmp_path / "tiny.toml").write_text(config_to_toml(tiny_config()))

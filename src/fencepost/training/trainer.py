@@ -76,6 +76,8 @@ class Trainer:
         if start is not None:
             require_same_form(start, config)
         self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
+        if len(self.vocabularies.labels) == 1:  # the empty one
+            raise TrainingError("no tree has a labelled phrase below its root", hint="are these the right trees?")
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
