@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import WEIGHTS, ModelFolder, require_weights
+from fencepost.backends.folder import WEIGHTS, ModelFolder, disagreement, require_weights
 from fencepost.chart import cky
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.config import Config
@@ -106,7 +106,11 @@ class TorchBackend:
         require_weights(folder)
         with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))
-        model.load_state_dict(_weights(folder.path / WEIGHTS))
+        weights = _weights(folder.path / WEIGHTS)
+        try:
+            model.load_state_dict(weights)
+        except RuntimeError as error:
+            raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
         if precision == "bf16":
             lower(model)
         return cls(model.to(place), folder.config, place, precision)
