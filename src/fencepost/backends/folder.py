@@ -8,13 +8,14 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from fencepost.backends.lock import locked
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml, load_config
 from fencepost.errors import ModelError, UsageError
@@ -34,6 +35,7 @@ ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "su
 DEFAULT_MODEL: Final = "en"
 PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
 _INCOMING: Final = ".fencepost-incoming"  # folder in a model folder: files that are put in place when all are there
+_LOCK: Final = ".fencepost-lock"  # file in a model folder, while somebody writes there
 _LISTED: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # a line of the list of files
 _COPY_AGAIN: Final = "copy the model folder again, whole"
 
@@ -96,7 +98,7 @@ def _verify(path: Path) -> None:
             time.sleep(0.05)
             continue
         if waits:
-            with suppress(OSError):
+            with suppress(OSError), locked(path / _LOCK):
                 _finish(path)
         if _problem(path) is not None:
             raise problem
@@ -148,6 +150,12 @@ def _digest(path: Path) -> str:
 
 def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
     """Writes a whole model, then puts it in place. Files in the folder that are no model's stay."""
+    path.mkdir(parents=True, exist_ok=True)
+    with locked(path / _LOCK):
+        _write(path, config, vocabularies, card, files)
+
+
+def _write(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
     contents = {
         CONFIG: config_to_toml(config).encode(),
         VOCABULARIES: vocabularies.to_json().encode(),
@@ -157,22 +165,35 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
     if vocabularies.pretrained is not None:
         contents[TOKENIZER] = vocabularies.pretrained.tokenizer.encode()
         contents[ENCODER] = vocabularies.pretrained.encoder.encode()
-    recover(path)
+    _recover(path)
     new = path / _INCOMING
-    new.mkdir(parents=True)
-    for name, content in contents.items():
-        (new / name).write_bytes(content)
-    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
-    (new / "unfinished").write_text("".join(lines), "utf-8")
-    os.replace(new / "unfinished", new / CHECKSUMS)
+    new.mkdir()
+    try:
+        for name, content in contents.items():
+            (new / name).write_bytes(content)
+        lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
+        (new / "unfinished").write_text("".join(lines), "utf-8")
+        os.replace(new / "unfinished", new / CHECKSUMS)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
     _put_in_place(path)
 
 
 def recover(path: Path) -> None:
-    """Mends what a process left that died while it wrote a model."""
+    """Mends what a process left that died while it wrote a model; one that still writes is waited for."""
+    if os.path.lexists(path / _INCOMING):
+        with locked(path / _LOCK):
+            _recover(path)
+
+
+def _recover(path: Path) -> None:
     _finish(path)
-    if (path / _INCOMING).exists():  # it had not written all
-        shutil.rmtree(path / _INCOMING)
+    new = path / _INCOMING
+    if os.path.lexists(new):  # it had not written all
+        if new.is_symlink() or not new.is_dir():
+            raise UsageError(f"{new} is no folder, and models are put together in one of that name", hint="move it")
+        shutil.rmtree(new)
 
 
 def _finish(path: Path) -> None:
@@ -223,6 +244,19 @@ def require_new(path: Path) -> None:
     require_folder(path.parent)
 
 
+@contextmanager
+def folder_made(path: Path) -> Iterator[None]:
+    """Makes a folder, and takes it away again, with those above it that had to be made, if nothing came into it."""
+    made = [folder for folder in (path, *path.parents) if not os.path.lexists(folder)]
+    require_folder(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # there is something in it
+            for folder in made:
+                folder.rmdir()
+
+
 def require_weights(folder: ModelFolder) -> None:
     """Refuses an export where torch is to run the model, or to train it further."""
     if not folder.has(WEIGHTS):
@@ -248,10 +282,12 @@ def require_own(folder: ModelFolder) -> None:
 
 def change_config(path: Path, config: Config) -> None:
     """Gives a model another configuration; its other files stay as they are."""
-    vocabularies = ModelFolder.open(path).vocabularies
-    made_anew = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
-    files = {name: (path / name).read_bytes() for name in listed(path) if name not in made_anew}
-    write_model(path, config, vocabularies, _text(path, CARD), files)
+    with locked(path / _LOCK):
+        _recover(path)
+        vocabularies = ModelFolder.open(path).vocabularies
+        made_anew = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
+        files = {name: (path / name).read_bytes() for name in listed(path) if name not in made_anew}
+        _write(path, config, vocabularies, _text(path, CARD), files)
 
 
 def listed(path: Path) -> list[str]:

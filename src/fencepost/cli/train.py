@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -43,34 +42,28 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.backends.folder import CHECKPOINT
+    from fencepost.backends.folder import CHECKPOINT, folder_made
     from fencepost.config import Config
     from fencepost.training.api import train
-    from fencepost.trees.files import require_folder
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)
     out = Path(arguments.out)
-    made = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
-    require_folder(out)
     try:
-        train(
-            config,
-            Treebank.load(*arguments.train),
-            Treebank.load(*arguments.dev),
-            arguments.out,
-            resume=arguments.resume,
-            device=arguments.device,
-            start_from=arguments.start_from,
-        )
+        with folder_made(out):  # before the trees are read, which takes a while
+            train(
+                config,
+                Treebank.load(*arguments.train),
+                Treebank.load(*arguments.dev),
+                arguments.out,
+                resume=arguments.resume,
+                device=arguments.device,
+                start_from=arguments.start_from,
+            )
     except KeyboardInterrupt:
         if (out / CHECKPOINT).exists():
             sys.stderr.write("the same command with --resume goes on from there\n")
         raise
-    finally:
-        with suppress(OSError):  # there is something in it
-            for folder in made:
-                folder.rmdir()
     if os.environ.get("RANK", "0") == "0":  # of the processes that torchrun started, the one that speaks
         sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0

@@ -7,14 +7,15 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Final
 
 import torch
 
-from fencepost.backends.folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
+from fencepost.backends.folder import CHECKPOINT, CONFIG, ModelFolder, folder_made, listed, recover, require_room
+from fencepost.backends.lock import locked
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
@@ -22,12 +23,13 @@ from fencepost.config_files import load_config
 from fencepost.errors import ConfigError, TrainingError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.data import unseen_labels
-from fencepost.training.distributed import own_device, team
+from fencepost.training.distributed import Team, own_device, team
 from fencepost.training.interruptions import interruptions
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"
+_RUNNING: Final = ".fencepost-training"  # file in the folder, while a run goes on there
 STEADIER: Final = "a lower train.learning_rate or train.clip_norm=1 makes training steadier"
 
 
@@ -49,7 +51,7 @@ def train(
     config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
-    with _borrowed_process(place), team(place) as our_team:
+    with _borrowed_process(place), team(place) as our_team, _alone_in(out, our_team):
         if our_team.leads:
             recover(out)
         checkpoint = bool(our_team.agreed((out / CHECKPOINT).exists()))
@@ -81,6 +83,22 @@ def train(
                 _say("the last check was the best: more training may help (train.max_epochs, train.max_minutes)")
         our_team.wait()  # for the leader's files
     return load(out, device=str(place))
+
+
+@contextmanager
+def _alone_in(out: Path, team: Team) -> Iterator[None]:
+    """Keeps other runs out of the folder, which is there from now on."""
+    with ExitStack() as stack:
+        taken = False
+        if team.leads:
+            stack.enter_context(folder_made(out))
+            try:
+                stack.enter_context(locked(out / _RUNNING, wait=False))
+            except BlockingIOError:
+                taken = True
+        if team.agreed(taken):
+            raise UsageError(f"another process is training in {out}", hint="wait for it, or give another folder")
+        yield
 
 
 def _is_calibrated(folder: Path) -> bool:
@@ -178,7 +196,6 @@ def _log(trainer: Trainer, out: Path) -> Iterator[IO[str] | None]:
     if not trainer.team.leads:
         yield None
         return
-    out.mkdir(parents=True, exist_ok=True)
     path = out / LOG
     before = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
     path.write_text("".join(line for line in before if _step(line) <= trainer.step_number), "utf-8")
