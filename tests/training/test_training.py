@@ -480,7 +480,7 @@ def test_a_run_that_ended_before_its_first_checkpoint_starts_again(tmp_path: Pat
     killed = tmp_path / "killed"
     killed.mkdir()
     (killed / "log.jsonl").write_text('{"step": 3, "epoch": 1.0}\n')
-    train(tiny_config(max_epochs=1), TREES, TREES, killed)
+    train(tiny_config(max_epochs=1), TREES, TREES, killed, resume=True)
     assert [log_of(path)[-1]["epoch"] for path in (folder, killed)] == [1.0, 1.0]
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -61,6 +63,11 @@ def train(
         if our_team.agreed(bool(listed(out)) and not checkpoint and not ours):
             raise UsageError(f"{out} holds a model already", hint="give another folder, or remove that one first")
         require_room(out)
+        if our_team.agreed(not resume and _says_something(out / LOG)):
+            raise UsageError(
+                f"{out / LOG} is there, and not of this run",
+                hint="give another folder, or move that file; --resume if it is of a run that ended early",
+            )
         start = None if start_from is None else ModelFolder.open(start_from)
         if start is not None and start.path.resolve() == out.resolve():
             raise UsageError(f"{out} would be overwritten by what starts from it", hint="give another folder")
@@ -196,15 +203,27 @@ def _log(trainer: Trainer, out: Path) -> Iterator[IO[str] | None]:
     if not trainer.team.leads:
         yield None
         return
-    path = out / LOG
-    before = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    path.write_text("".join(line for line in before if _step(line) <= trainer.step_number), "utf-8")
+    path = (out / LOG).resolve()  # a link stays one
+    before = [*io.BytesIO(path.read_bytes())] if path.exists() else []
+    kept = [line for line in before if _stays(line, trainer.step_number)]
+    if kept != before:
+        beside = path.with_name(f".fencepost-{LOG}")
+        beside.write_bytes(b"".join(kept))
+        os.replace(beside, path)
     with path.open("a", encoding="utf-8") as file:
         yield file
 
 
-def _step(line: str) -> float:
+def _says_something(log: Path) -> bool:
+    """A run that ended before its first check leaves an empty one, which is in nobody's way."""
+    return log.exists() and log.stat().st_size > 0
+
+
+def _stays(line: bytes, step: int) -> bool:
+    """Whether a line of the log is of a check up to this step, or none that we wrote."""
+    if not line.endswith(b"\n"):
+        return False  # cut short by a crash
     try:
-        return float(json.loads(line)["step"])
-    except (ValueError, KeyError):
-        return float("inf")  # cut short by a crash
+        return bool(json.loads(line)["step"] <= step)
+    except (ValueError, KeyError, TypeError):
+        return True
