@@ -149,6 +149,8 @@ def test_broken_toml_is_named(tmp_path: Path) -> None:
         "scorer.hidden=0",
         "char_attention.heads=100",
         "eval.plan.window=-1",
+        "train.seed=9223372036854775808",
+        "train.seed=99999999999999999999999",
     ],
 )
 def test_a_number_that_makes_no_sense_is_refused_by_name(override: str) -> None:

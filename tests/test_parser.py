@@ -132,6 +132,12 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(parser: Parser, folder
         load(folder, backend="foo")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("device", ["tpu", "mps", "meta", "cuda:x", "cpu:1", ""])
+def test_a_device_that_no_model_runs_on_is_refused_before_any_model(device: str) -> None:
+    with pytest.raises(UsageError, match=f"device can't be '{device}'\nhint: it is cpu, cuda"):
+        load("no such model", device=device)
+
+
 def test_nothing_in_gives_nothing_out(parser: Parser) -> None:
     assert parser.parse([]) == []
 

@@ -267,6 +267,8 @@ def _check_numbers(section: Any, prefix: str) -> None:
             raise ConfigError(f"{name} = {value} must not be negative or without end")
         elif isinstance(value, int) and value < (least := 0 if item.name in _MAY_BE_ZERO else 1):
             raise ConfigError(f"{name} = {value} must be at least {least}")
+        elif isinstance(value, int) and value >= 2**63:  # no array can hold it, and torch takes no such seed
+            raise ConfigError(f"{name} = {value} must be less than 2 ** 63")
 
 
 def _check_plan(name: str, plan: PlanConfig, config: Config) -> None:

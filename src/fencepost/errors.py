@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 
@@ -36,6 +37,12 @@ def require_choice(name: str, given: object, choices: Sequence[str]) -> None:
     """Refuses what is none of the words that an argument takes."""
     if given not in choices:
         raise UsageError(f"{name} can't be {given!r}", hint=f"it is one of {', '.join(choices)}")
+
+
+def require_device(name: str) -> None:
+    """Refuses a device that no model runs on."""
+    if not isinstance(name, str) or not re.fullmatch("cpu|cuda(:[0-9]+)?", name):
+        raise UsageError(f"device can't be {name!r}", hint="it is cpu, cuda, or a GPU by its number, such as cuda:1")
 
 
 class ConfigError(FencepostError):

@@ -12,7 +12,7 @@ from fencepost.backends.base import Backend, Parsed
 from fencepost.backends.folder import ONNX, WEIGHTS, ModelFolder
 from fencepost.collector import no_garbage_collection
 from fencepost.config import Config
-from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError, require_choice
+from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError, require_choice, require_device
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
@@ -42,6 +42,7 @@ def load(model: str | Path | None = None, *, device: str = "cpu", backend: Backe
 
     ``backend``: ``onnx`` runs an exported model without torch; without a choice it does, where it can.
     """
+    require_device(device)
     if backend is not None:
         require_choice("backend", backend, get_args(BackendName))
     folder = ModelFolder.open(model)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from fencepost.backends.folder import (
     change_config,
     find_model,
     recover,
+    require_new,
     require_room,
     write_model,
 )
@@ -70,6 +72,22 @@ def test_a_write_that_fails_leaves_the_old_model_whole(folder: Path) -> None:
         write_model(folder, tiny_config(), VOCABULARY, "a card", {WEIGHTS: None})  # type: ignore[dict-item]
     ModelFolder.open(folder)
     assert (folder / WEIGHTS).read_bytes() == b"weights"
+
+
+def test_a_write_that_fails_leaves_nothing_in_the_way_of_the_next(tmp_path: Path) -> None:
+    with pytest.raises(TypeError):
+        write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {WEIGHTS: None})  # type: ignore[dict-item]
+    assert list(tmp_path.iterdir()) == []
+    require_new(tmp_path)
+
+
+@pytest.mark.parametrize("mend", [recover, lambda path: change_config(path, tiny_config(seed=7))])
+def test_a_file_where_models_are_put_together_is_named(folder: Path, mend: Callable[[Path], None]) -> None:
+    (folder / ".fencepost-incoming").write_text("somebody's")
+    with pytest.raises(UsageError, match=r"fencepost-incoming is no folder"):
+        mend(folder)
+    assert (folder / ".fencepost-incoming").read_text() == "somebody's"
+    ModelFolder.open(folder)
 
 
 def died_at(step: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,7 +176,7 @@ def test_folders_beside_are_nobodys_business(folder: Path) -> None:
 def test_a_list_of_files_does_not_lead_out_of_the_folder(folder: Path) -> None:
     (folder.parent / "precious").write_text("here")
     with (folder / CHECKSUMS).open("a") as file:
-        file.write("0  ../precious\n")
+        file.write(f"{'0' * 64}  ../precious\n")
     write_model(folder, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"better"})
     assert (folder.parent / "precious").exists()
 

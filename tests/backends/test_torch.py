@@ -11,11 +11,11 @@ from torch import Tensor
 
 from fencepost.backends import torch as module
 from fencepost.backends.folder import WEIGHTS, write_model
-from fencepost.backends.torch import CPU_CELLS, TorchBackend, vocab_sizes
+from fencepost.backends.torch import CPU_CELLS, TorchBackend, find_device, vocab_sizes
 from fencepost.chart import cky
 from fencepost.chart.cky import Decoded
 from fencepost.config import PlanConfig
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, UsageError
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
@@ -111,6 +111,20 @@ def test_parsing_follows_the_plan_of_evaluation_and_not_that_of_training() -> No
         expected = ours.model.eval()(TorchBatch.of(BATCH), AttentionPlan(window=0)).span_scores
     assert torch.equal(torch.from_numpy(ours.score(BATCH).spans.packed()), expected)
     assert spans(ours.launch(BATCH)().trees) == spans(cky.decode(ours.score(BATCH).spans.reduce()))
+
+
+@pytest.mark.parametrize("device", ["mps", "meta", "tpu"])
+def test_a_device_that_no_model_runs_on_is_refused(device: str) -> None:
+    with pytest.raises(UsageError, match="device can't be"):
+        find_device(device)
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert find_device("cuda:1") == torch.device("cuda", 1)
+    with pytest.raises(UsageError, match="there is no cuda:2"):
+        find_device("cuda:2")
 
 
 def test_weights_that_are_none_are_named(tmp_path: Path) -> None:

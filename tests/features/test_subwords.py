@@ -10,7 +10,7 @@ from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
 
 from fencepost.backends.folder import ModelFolder
 from fencepost.config_files import config_from_table
-from fencepost.errors import MismatchError
+from fencepost.errors import MismatchError, ModelError
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import LONGEST_WORD, Subwords, SubwordSentence
 from fencepost.features.wordpiece import WordPiece
@@ -72,6 +72,12 @@ def test_truncation_and_padding_of_the_tokenizer_are_not_ours() -> None:
     cut.enable_padding(length=9)
     read = reader(PretrainedFiles(cut.to_str(), pretrained_files().encoder)).read(Sentence(("the", "cat")))
     assert pieces(read) == ["<start>", "the", "cat", "<stop>"]
+
+
+@pytest.mark.parametrize("text", ["{}", '{"model": ', "[]", '{"model": 1}', '{"version": "1.0", "model": null}'])
+def test_a_damaged_tokenizer_is_named(text: str) -> None:
+    with pytest.raises(ModelError, match=r"tokenizer\.json is damaged"):
+        reader(PretrainedFiles(text, pretrained_files().encoder))
 
 
 def test_a_decoder_reads_its_start_token_first() -> None:

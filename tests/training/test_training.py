@@ -480,7 +480,7 @@ def test_a_run_that_ended_before_its_first_checkpoint_starts_again(tmp_path: Pat
     killed = tmp_path / "killed"
     killed.mkdir()
     (killed / "log.jsonl").write_text('{"step": 3, "epoch": 1.0}\n')
-    train(tiny_config(max_epochs=1), TREES, TREES, killed)
+    train(tiny_config(max_epochs=1), TREES, TREES, killed, resume=True)
     assert [log_of(path)[-1]["epoch"] for path in (folder, killed)] == [1.0, 1.0]
 
 
@@ -612,6 +612,12 @@ def test_running_out_of_memory_names_the_field_to_lower(tmp_path: Path, monkeypa
 def test_training_on_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TrainingError):
         train(tiny_config(), [], TREES, tmp_path / "model")
+
+
+def test_trees_without_a_phrase_teach_nothing(tmp_path: Path) -> None:
+    flat = [Tree.from_string("(TOP (X a) (Y b))")]
+    with pytest.raises(TrainingError, match="no tree has a labelled phrase below its root"):
+        train(tiny_config(), flat, flat, tmp_path)
 
 
 def start_command(tmp_path: Path, *more: str) -> list[str]:

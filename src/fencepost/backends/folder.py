@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+from fencepost.backends.lock import locked
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml, load_config
 from fencepost.errors import ModelError, UsageError
@@ -32,6 +35,9 @@ ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "su
 DEFAULT_MODEL: Final = "en"
 PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
 _INCOMING: Final = ".fencepost-incoming"  # folder in a model folder: files that are put in place when all are there
+_LOCK: Final = ".fencepost-lock"  # file in a model folder, while somebody writes there
+_LISTED: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # a line of the list of files
+_COPY_AGAIN: Final = "copy the model folder again, whole"
 
 
 @dataclass(frozen=True)
@@ -47,11 +53,12 @@ class ModelFolder:
         """What ``find_model`` finds. Refuses a damaged or newer model."""
         path = find_model(model)
         _verify(path)
-        vocabularies = Vocabularies.from_json((path / VOCABULARIES).read_text("utf-8"))
+        vocabularies = Vocabularies.from_json(_text(path, VOCABULARIES))
         config = load_config(path / CONFIG)
         if "pretrained" in config.lexical:
-            texts = [(path / name).read_text("utf-8") for name in (TOKENIZER, ENCODER)]
-            vocabularies = replace(vocabularies, pretrained=PretrainedFiles(*texts))
+            files = PretrainedFiles(_text(path, TOKENIZER), _text(path, ENCODER))
+            _require_encoder(path / ENCODER, files.encoder)
+            vocabularies = replace(vocabularies, pretrained=files)
         return cls(path, config, vocabularies)
 
     def has(self, name: str) -> bool:
@@ -91,7 +98,7 @@ def _verify(path: Path) -> None:
             time.sleep(0.05)
             continue
         if waits:
-            with suppress(OSError):
+            with suppress(OSError), locked(path / _LOCK):
                 _finish(path)
         if _problem(path) is not None:
             raise problem
@@ -101,16 +108,39 @@ def _problem(path: Path) -> ModelError | None:
     try:
         digests = _digests(path)
     except OSError as error:
-        hint = "copy the model folder again, whole"
-        return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=hint)
+        return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=_COPY_AGAIN)
+    except ModelError as error:
+        return error
     for name, digest in digests.items():
         try:
             is_whole = _digest(path / name) == digest
         except OSError:
-            return ModelError(f"{path}: {name} is missing", hint="copy the model folder again, whole")
+            return ModelError(f"{path}: {name} is missing", hint=_COPY_AGAIN)
         if not is_whole:
-            return ModelError(f"{path / name}: damaged: its checksum is wrong", hint="copy the model folder again")
+            return ModelError(f"{path / name}: damaged: its checksum is wrong", hint=_COPY_AGAIN)
     return None
+
+
+def _text(path: Path, name: str) -> str:
+    """A file that a model can't do without, and that was verified, therefore."""
+    require_listed(path, name)
+    try:
+        return (path / name).read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path / name}: damaged: not UTF-8", hint=_COPY_AGAIN) from error
+
+
+def require_listed(path: Path, name: str) -> None:
+    """Refuses a model that lacks a file, or has one that nobody vouches for."""
+    if name not in listed(path):
+        raise ModelError(f"{path}: {name} is not listed in {CHECKSUMS}", hint=_COPY_AGAIN)
+
+
+def _require_encoder(path: Path, text: str) -> None:
+    try:
+        json.loads(text)["model_type"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}", hint=_COPY_AGAIN) from error
 
 
 def _digest(path: Path) -> str:
@@ -120,6 +150,12 @@ def _digest(path: Path) -> str:
 
 def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
     """Writes a whole model, then puts it in place. Files in the folder that are no model's stay."""
+    path.mkdir(parents=True, exist_ok=True)
+    with locked(path / _LOCK):
+        _write(path, config, vocabularies, card, files)
+
+
+def _write(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
     contents = {
         CONFIG: config_to_toml(config).encode(),
         VOCABULARIES: vocabularies.to_json().encode(),
@@ -129,22 +165,35 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
     if vocabularies.pretrained is not None:
         contents[TOKENIZER] = vocabularies.pretrained.tokenizer.encode()
         contents[ENCODER] = vocabularies.pretrained.encoder.encode()
-    recover(path)
+    _recover(path)
     new = path / _INCOMING
-    new.mkdir(parents=True)
-    for name, content in contents.items():
-        (new / name).write_bytes(content)
-    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
-    (new / "unfinished").write_text("".join(lines), "utf-8")
-    os.replace(new / "unfinished", new / CHECKSUMS)
+    new.mkdir()
+    try:
+        for name, content in contents.items():
+            (new / name).write_bytes(content)
+        lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items())]
+        (new / "unfinished").write_text("".join(lines), "utf-8")
+        os.replace(new / "unfinished", new / CHECKSUMS)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
     _put_in_place(path)
 
 
 def recover(path: Path) -> None:
-    """Mends what a process left that died while it wrote a model."""
+    """Mends what a process left that died while it wrote a model; one that still writes is waited for."""
+    if os.path.lexists(path / _INCOMING):
+        with locked(path / _LOCK):
+            _recover(path)
+
+
+def _recover(path: Path) -> None:
     _finish(path)
-    if (path / _INCOMING).exists():  # it had not written all
-        shutil.rmtree(path / _INCOMING)
+    new = path / _INCOMING
+    if os.path.lexists(new):  # it had not written all
+        if new.is_symlink() or not new.is_dir():
+            raise UsageError(f"{new} is no folder, and models are put together in one of that name", hint="move it")
+        shutil.rmtree(new)
 
 
 def _finish(path: Path) -> None:
@@ -159,7 +208,7 @@ def _waits_whole(path: Path) -> bool:
         return all(
             _digest((new if (new / name).exists() else path) / name) == digest for name, digest in _digests(new).items()
         )
-    except OSError:
+    except (OSError, ModelError):
         return False
 
 
@@ -202,6 +251,12 @@ def require_weights(folder: ModelFolder) -> None:
         raise ModelError(f"{folder.path}: no {WEIGHTS}", hint=hint or "give the trained model, not its export")
 
 
+def disagreement(folder: ModelFolder, detail: str) -> ModelError:
+    """For files that are each what it was when it was written, but not of one model."""
+    shown = detail if len(detail) < 200 else detail[:200] + "…"
+    return ModelError(f"{folder.path}: weights, {CONFIG} and {VOCABULARIES} don't agree: {shown}", hint=_COPY_AGAIN)
+
+
 def require_own(folder: ModelFolder) -> None:
     """Refuses to change a model that ships: the package is everybody's, and its next version would undo it."""
     path = folder.path.resolve()
@@ -214,21 +269,34 @@ def require_own(folder: ModelFolder) -> None:
 
 def change_config(path: Path, config: Config) -> None:
     """Gives a model another configuration; its other files stay as they are."""
-    vocabularies = ModelFolder.open(path).vocabularies
-    made_anew = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
-    files = {name: (path / name).read_bytes() for name in listed(path) if name not in made_anew}
-    write_model(path, config, vocabularies, (path / CARD).read_text("utf-8"), files)
+    with locked(path / _LOCK):
+        _recover(path)
+        vocabularies = ModelFolder.open(path).vocabularies
+        made_anew = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
+        files = {name: (path / name).read_bytes() for name in listed(path) if name not in made_anew}
+        _write(path, config, vocabularies, _text(path, CARD), files)
 
 
 def listed(path: Path) -> list[str]:
-    """The files that belong to the model in a folder."""
+    """The files that belong to the model in a folder; where the list of them is damaged, those that can be read."""
     try:
-        return [CHECKSUMS, *_digests(path)]
+        return [CHECKSUMS, *(found[2] for found in _lines(path) if found)]
     except OSError:
         return []
 
 
 def _digests(path: Path) -> dict[str, str]:
-    """What the list of a model's files says of each."""
-    lines = (path / CHECKSUMS).read_text("utf-8").splitlines()
-    return {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    """What the list of a model's files says of each; an error where it is not whole."""
+    file, lines = path / CHECKSUMS, _lines(path)
+    if None in lines:
+        raise ModelError(f"{file}: damaged: line {lines.index(None) + 1} is no checksum with a name", hint=_COPY_AGAIN)
+    digests = {found[2]: found[1] for found in lines if found}
+    for name in (CONFIG, VOCABULARIES):
+        if name not in digests:
+            raise ModelError(f"{file}: cut short: {name} is not listed", hint=_COPY_AGAIN)
+    return digests
+
+
+def _lines(path: Path) -> list[re.Match[str] | None]:
+    text = (path / CHECKSUMS).read_text("utf-8", errors="replace")
+    return [_LISTED.fullmatch(line) for line in text.splitlines()]

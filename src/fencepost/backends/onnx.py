@@ -11,7 +11,7 @@ import onnxruntime
 from onnxruntime import InferenceSession
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder
+from fencepost.backends.folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, disagreement, require_listed
 from fencepost.backends.word_cache import WordCache
 from fencepost.chart import cky, layout
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
@@ -24,6 +24,7 @@ BATCH_TOKENS: Final = 4_000
 ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once
 CELLS: Final = 2_048  # spans scored at once
 SPELLED: Final = 2_000  # letters read at once
+SEQUENCE: Final = ("lengths", "position", "mask")  # what a graph may read beside words
 
 
 class OnnxBackend:
@@ -48,7 +49,9 @@ class OnnxBackend:
             names.append(LETTERS)
         if "pretrained" in lexical:
             names.append(SUBWORDS)
-        return cls({name: _session(folder, name, threads) for name in names}, folder.config)
+        sessions = {name: _session(folder, name, threads) for name in names}
+        _require_agreement(folder, sessions)
+        return cls(sessions, folder.config)
 
     @property
     def threads(self) -> int:
@@ -185,7 +188,23 @@ def _sequence_feeds(
     }
 
 
+def _require_agreement(folder: ModelFolder, sessions: dict[str, InferenceSession]) -> None:
+    """Refuses graphs that read or give something else than the configuration and the vocabularies say."""
+    lexical = ["letters" if kind.startswith("char_") else kind for kind in folder.config.lexical]
+    said = {"subwords" if kind == "pretrained" else kind for kind in lexical}
+    read = {given.name for given in sessions[ONNX].get_inputs()} - set(SEQUENCE)
+    if read != said:
+        raise disagreement(folder, f"{ONNX} reads {', '.join(sorted(read))}, not {', '.join(sorted(said))}")
+    gives_tags = "predicted_tags" in [given.name for given in sessions[ONNX].get_outputs()]
+    if gives_tags != folder.config.scorer.predict_tags:
+        raise disagreement(folder, f"{ONNX} predicts {'tags' if gives_tags else 'no tags'}")
+    scores = {given.name: given.shape[-1] for given in sessions[SPANS].get_outputs()}["scores"]
+    if scores != len(folder.vocabularies.labels):
+        raise disagreement(folder, f"{SPANS} knows {scores} labels, not {len(folder.vocabularies.labels)}")
+
+
 def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
+    require_listed(folder.path, name)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

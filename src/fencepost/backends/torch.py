@@ -17,11 +17,11 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import WEIGHTS, ModelFolder, require_weights
+from fencepost.backends.folder import WEIGHTS, ModelFolder, disagreement, require_weights
 from fencepost.chart import cky
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.config import Config
-from fencepost.errors import ModelError, UsageError
+from fencepost.errors import ModelError, UsageError, require_device
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
@@ -39,14 +39,14 @@ Precision = Literal["fp32", "tf32", "bf16"]
 
 
 def find_device(name: str) -> torch.device:
-    """``cpu``, ``cuda``, or ``cuda:1``."""
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise UsageError(f"unknown device {name!r}", hint="cpu or cuda") from error
-    if device.type == "cuda" and not torch.cuda.is_available():
+    """``cpu``, ``cuda``, or ``cuda:1``, if it is there."""
+    require_device(name)
+    if name != "cpu" and not torch.cuda.is_available():
         raise UsageError("torch sees no CUDA device here", hint="--device cpu")
-    return device
+    number = int(name.partition(":")[2] or 0)
+    if name != "cpu" and number >= torch.cuda.device_count():
+        raise UsageError(f"there is no {name}", hint=f"torch sees {torch.cuda.device_count()} of them, counted from 0")
+    return torch.device(name)
 
 
 def _weights(path: Path) -> dict[str, Tensor]:
@@ -102,13 +102,17 @@ class TorchBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
+        place = find_device(device)
         require_weights(folder)
         with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))
-        model.load_state_dict(_weights(folder.path / WEIGHTS))
+        weights = _weights(folder.path / WEIGHTS)
+        try:
+            model.load_state_dict(weights)
+        except RuntimeError as error:
+            raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
         if precision == "bf16":
             lower(model)
-        place = find_device(device)
         return cls(model.to(place), folder.config, place, precision)
 
     @property

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from fencepost.config import Config
-from fencepost.errors import MissingExtraError
+from fencepost.errors import MissingExtraError, ModelError
 from fencepost.features.batch import Ints
-from fencepost.features.pretrained_files import PretrainedFiles
+from fencepost.features.pretrained_files import TOKENIZER, PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.features.wordpiece import Encoded, WordPiece
 from fencepost.trees.treebank import Sentence
@@ -65,7 +65,7 @@ class Subwords:
 
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
         self._made_of = config, files
-        self._tokenizer: Tokenizer = WordPiece.of(files.tokenizer) or LibraryTokenizer(files.tokenizer)
+        self._tokenizer = _tokenizer(files.tokenizer)
         self._language, self._words = config.language, config.pretrained.words
         encoder = json.loads(files.encoder)
         self._prefix, self._suffix = self._tokenizer.prefix, self._tokenizer.suffix
@@ -167,7 +167,10 @@ class LibraryTokenizer:
             from tokenizers import Tokenizer
         except ModuleNotFoundError as error:
             raise MissingExtraError("tokenizers", "pretrained", "reading words as sub-tokens") from error
-        self._tokenizer: Any = Tokenizer.from_str(text)
+        try:
+            self._tokenizer: Any = Tokenizer.from_str(text)
+        except Exception as error:  # its errors have no narrower type
+            raise ValueError(error) from error
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         sample = self._tokenizer.encode("a", add_special_tokens=True)
@@ -183,6 +186,15 @@ class LibraryTokenizer:
 
     def cuts_at_blanks(self, text: str) -> bool:
         return False  # some do, but none of them says so
+
+
+def _tokenizer(text: str) -> Tokenizer:
+    try:
+        return WordPiece.of(text) or LibraryTokenizer(text)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"{TOKENIZER} is damaged: {type(error).__name__}: {error}", hint="copy the model folder again, whole"
+        ) from error
 
 
 def _positions(encoder: dict[str, Any]) -> int:

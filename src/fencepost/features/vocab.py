@@ -50,7 +50,13 @@ class Vocab:
     def symbol(self, number: int) -> str:
         if number < self.reserved:
             raise IndexError(f"{number} is reserved and stands for no symbol")
-        return self.symbols[number - self.reserved]
+        try:
+            return self.symbols[number - self.reserved]
+        except IndexError:
+            raise ModelError(
+                f"vocab.json has {len(self)} numbers, and the model gave {number}: they are not of one model",
+                hint="copy the model folder again, whole",
+            ) from None
 
     def __len__(self) -> int:
         return self.reserved + len(self.symbols)
@@ -60,7 +66,10 @@ class Vocab:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Vocab:
-        return cls(tuple(data["symbols"]), tuple(data["counts"]), data["reserved"])
+        symbols, counts, reserved = tuple(data["symbols"]), tuple(data["counts"]), data["reserved"]
+        _require(str, symbols)
+        _require(int, (*counts, reserved))
+        return cls(symbols, counts, reserved)
 
 
 @dataclass(frozen=True)
@@ -94,5 +103,13 @@ class Labels:
         return [list(chain) for chain in self.chains]
 
     @classmethod
-    def from_json(cls, data: Iterable[Iterable[str]]) -> Labels:
+    def from_json(cls, data: Iterable[list[str]]) -> Labels:
+        _require(list, data)
+        _require(str, (label for chain in data for label in chain))
         return cls(tuple(tuple(chain) for chain in data))
+
+
+def _require(kind: type, values: Iterable[object]) -> None:
+    strangers = [value for value in values if not isinstance(value, kind)]
+    if strangers:
+        raise TypeError(f"{strangers[0]!r} is no {kind.__name__}")

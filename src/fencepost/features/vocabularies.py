@@ -82,12 +82,15 @@ class Vocabularies:
                     f"the model has format {version}; this fencepost reads formats up to {FORMAT_VERSION}",
                     hint="pip install --upgrade fencepost",
                 )
+            root = table["root"]
+            if not isinstance(root, str):
+                raise TypeError(f"the root is {root!r}, no string")
             return cls(
                 labels=Labels.from_json(table["labels"]),
                 words=Vocab.from_json(table["words"]),
                 tags=Vocab.from_json(table["tags"]),
                 letters=Vocab.from_json(table["letters"]),
-                root=table["root"],
+                root=root,
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"vocab.json is damaged: {type(error).__name__}: {error}") from error

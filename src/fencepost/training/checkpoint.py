@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -15,11 +16,13 @@ from torch import Tensor
 
 from fencepost.backends.folder import WEIGHTS, write_model
 from fencepost.config import Config
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, TrainingError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.precision import Masters
 from fencepost.training.average import Average
 from fencepost.training.check import CLOCKED, Check
+
+_UNFINISHED: Final = ".fencepost-checkpoint"  # beside the checkpoint, until it is whole
 
 
 def save_weights(
@@ -29,21 +32,40 @@ def save_weights(
     card: str,
     weights: Mapping[str, Tensor],
     check: Check | None = None,
+    data: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes a model folder with these weights, and among them the check that found how good they are."""
+    """Writes a model folder with these weights, and among them the check that found how good they are, on which data.
+
+    ``data`` are digests of trees.
+    """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    found = None if check is None else {"check": json.dumps(check.repeatable())}
+    # One entry: safetensors writes several in any order, and the same run is to give the same file.
+    found = None if check is None else {"check": json.dumps({**check.repeatable(), "data": dict(data or {})})}
     write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous, found)})
 
 
 def check_of_weights(path: Path) -> Check | None:
     """The check that found how good the model in a folder is, if it is known; clocks aside."""
+    noted = {name: value for name, value in _noted(path).items() if name != "data"}
+    try:
+        return Check(**(noted | dict.fromkeys(CLOCKED, 0.0)))
+    except TypeError:  # there is none, or it is of another version
+        return None
+
+
+def data_of_weights(path: Path) -> dict[str, str]:
+    """The digests of the trees that the model in a folder was made and checked with, as far as they are known."""
+    digests: dict[str, str] = _noted(path).get("data", {})
+    return digests
+
+
+def _noted(path: Path) -> dict[str, Any]:
     try:
         with safe_open(path / WEIGHTS, framework="pt") as file:
-            found: dict[str, Any] = json.loads((file.metadata() or {})["check"])
-        return Check(**(found | dict.fromkeys(CLOCKED, 0.0)))
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError):  # or it is of another version
-        return None
+            noted: dict[str, Any] = json.loads((file.metadata() or {})["check"])
+            return noted
+    except (OSError, SafetensorError, KeyError, ValueError):
+        return {}
 
 
 def save_checkpoint(
@@ -54,13 +76,20 @@ def save_checkpoint(
     tensors |= {f"average.{number:06}": tensor for number, tensor in enumerate(average.tensors)}
     for number, moments in optimizer.state_dict()["state"].items():
         tensors.update({f"optimizer.{number}.{name}": torch.as_tensor(value) for name, value in moments.items()})
-    beside = path.with_suffix(".tmp")
+    beside = path.with_name(_UNFINISHED)
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    beside.touch()
-    mode = beside.stat().st_mode  # which safetensors would change so that nobody else can read the file
-    save_file(contiguous, beside, metadata={"state": json.dumps(state)})
-    beside.chmod(mode)
-    os.replace(beside, path)
+    try:
+        beside.touch()
+        mode = beside.stat().st_mode  # which safetensors would change so that nobody else can read the file
+        save_file(contiguous, beside, metadata={"state": json.dumps(state)})
+        beside.chmod(mode)
+        os.replace(beside, path)
+    except (OSError, SafetensorError) as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise TrainingError(
+            f"the checkpoint can't be written: {error}", hint=f"is there room in {path.parent}, and leave to write?"
+        ) from error
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO, Final
@@ -15,6 +17,7 @@ from typing import IO, Final
 import torch
 
 from fencepost.backends.folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
+from fencepost.backends.lock import locked
 from fencepost.backends.torch import find_device
 from fencepost.cli.progress import Progress
 from fencepost.config import Config
@@ -22,13 +25,15 @@ from fencepost.config_files import load_config
 from fencepost.errors import ConfigError, TrainingError, UsageError
 from fencepost.parser import Parser, load
 from fencepost.training.data import unseen_labels
-from fencepost.training.distributed import own_device, team
+from fencepost.training.distributed import Team, own_device, team
 from fencepost.training.interruptions import interruptions
 from fencepost.training.trainer import Trainer
+from fencepost.trees.files import new_folder
 from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"
-STEADIER: Final = "a lower train.learning_rate or train.clip_norm=1 makes training steadier"
+_RUNNING: Final = ".fencepost-training"  # file in the folder, while a run goes on there
+STEADIER: Final = "encoder.attention_scale=d_model or a lower train.learning_rate makes training steadier"
 
 
 def train(
@@ -49,7 +54,7 @@ def train(
     config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
-    with _borrowed_process(place), team(place) as our_team:
+    with _borrowed_process(place), team(place) as our_team, _alone_in(out, our_team):
         if our_team.leads:
             recover(out)
         checkpoint = bool(our_team.agreed((out / CHECKPOINT).exists()))
@@ -59,6 +64,11 @@ def train(
         if our_team.agreed(bool(listed(out)) and not checkpoint and not ours):
             raise UsageError(f"{out} holds a model already", hint="give another folder, or remove that one first")
         require_room(out)
+        if our_team.agreed(not resume and _says_something(out / LOG)):
+            raise UsageError(
+                f"{out / LOG} is there, and not of this run",
+                hint="give another folder, or move that file; --resume if it is of a run that ended early",
+            )
         start = None if start_from is None else ModelFolder.open(start_from)
         if start is not None and start.path.resolve() == out.resolve():
             raise UsageError(f"{out} would be overwritten by what starts from it", hint="give another folder")
@@ -81,6 +91,22 @@ def train(
                 _say("the last check was the best: more training may help (train.max_epochs, train.max_minutes)")
         our_team.wait()  # for the leader's files
     return load(out, device=str(place))
+
+
+@contextmanager
+def _alone_in(out: Path, team: Team) -> Iterator[None]:
+    """Keeps other runs out of the folder, which is there from now on."""
+    with ExitStack() as stack:
+        taken = False
+        if team.leads:
+            stack.enter_context(new_folder(out))
+            try:
+                stack.enter_context(locked(out / _RUNNING, wait=False))
+            except BlockingIOError:
+                taken = True
+        if team.agreed(taken):
+            raise UsageError(f"another process is training in {out}", hint="wait for it, or give another folder")
+        yield
 
 
 def _is_calibrated(folder: Path) -> bool:
@@ -178,16 +204,27 @@ def _log(trainer: Trainer, out: Path) -> Iterator[IO[str] | None]:
     if not trainer.team.leads:
         yield None
         return
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / LOG
-    before = path.read_text("utf-8").splitlines(keepends=True) if path.exists() else []
-    path.write_text("".join(line for line in before if _step(line) <= trainer.step_number), "utf-8")
+    path = (out / LOG).resolve()  # a link stays one
+    before = [*io.BytesIO(path.read_bytes())] if path.exists() else []
+    kept = [line for line in before if _stays(line, trainer.step_number)]
+    if kept != before:
+        beside = path.with_name(f".fencepost-{LOG}")
+        beside.write_bytes(b"".join(kept))
+        os.replace(beside, path)
     with path.open("a", encoding="utf-8") as file:
         yield file
 
 
-def _step(line: str) -> float:
+def _says_something(log: Path) -> bool:
+    """A run that ended before its first check leaves an empty one, which is in nobody's way."""
+    return log.exists() and log.stat().st_size > 0
+
+
+def _stays(line: bytes, step: int) -> bool:
+    """Whether a line of the log is of a check up to this step, or none that we wrote."""
+    if not line.endswith(b"\n"):
+        return False  # cut short by a crash
     try:
-        return float(json.loads(line)["step"])
-    except (ValueError, KeyError):
-        return float("inf")  # cut short by a crash
+        return bool(json.loads(line)["step"] <= step)
+    except (ValueError, KeyError, TypeError):
+        return True

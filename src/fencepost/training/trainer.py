@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +19,7 @@ from fencepost.backends.folder import CHECKPOINT, ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml
+from fencepost.digest import digest
 from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import load_params
@@ -37,7 +38,14 @@ from fencepost.training.ahead import Ahead
 from fencepost.training.average import Average
 from fencepost.training.card import model_card
 from fencepost.training.check import Check
-from fencepost.training.checkpoint import check_of_weights, read_checkpoint, restore, save_checkpoint, save_weights
+from fencepost.training.checkpoint import (
+    check_of_weights,
+    data_of_weights,
+    read_checkpoint,
+    restore,
+    save_checkpoint,
+    save_weights,
+)
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
@@ -76,6 +84,9 @@ class Trainer:
         if start is not None:
             require_same_form(start, config)
         self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
+        if len(self.vocabularies.labels) == 1:  # the empty one
+            raise TrainingError("no tree has a labelled phrase below its root", hint="are these the right trees?")
+        self._digests = {"training set": digest(map(str, train)), "development set": digest(map(str, dev))}
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
@@ -243,7 +254,7 @@ class Trainer:
         first = "" if self._started_from is None else f", from the weights of `{self._started_from}`"
         sizes = f"{len(self.data):,} trees{first}; the best of its checks on {len(self.dev):,} others"
         card = model_card(self.config, self.vocabularies, sizes, asdict(self.best_check))
-        save_weights(out, self.config, self.vocabularies, card, self.best_weights, self.best_check)
+        save_weights(out, self.config, self.vocabularies, card, self.best_weights, self.best_check, self._digests)
         self.best_weights = None
 
     def save(self, out: Path) -> None:
@@ -262,6 +273,7 @@ class Trainer:
             "best_check": None if self.best_check is None else asdict(self.best_check),
             "config": config_to_toml(self.config),
             "vocabularies": self.vocabularies.to_json(),
+            "data": self._digests,
         }
         save_checkpoint(out / CHECKPOINT, self.masters, self.average, self.optimizer, state)
 
@@ -272,7 +284,7 @@ class Trainer:
         all goes on as if there had been none; but only a model that is as good takes the place of that one.
         """
         tensors, state = read_checkpoint(out / CHECKPOINT)
-        self._require_same(out / CHECKPOINT, state["vocabularies"], state["config"])
+        self._require_same(out / CHECKPOINT, state["vocabularies"], state["config"], state.get("data", {}))
         restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()
         self.step_number = state["step"]
@@ -288,19 +300,21 @@ class Trainer:
         """Where a run left a model but no checkpoint, only a model that is as good takes the place of that one."""
         folder = ModelFolder.open(out)
         config = replace(folder.config, eval=replace(folder.config.eval, temperature=self.config.eval.temperature))
-        self._require_same(out, folder.vocabularies.to_json(), config_to_toml(config))
+        self._require_same(out, folder.vocabularies.to_json(), config_to_toml(config), data_of_weights(out))
         self.best_check = check_of_weights(out)
 
-    def _require_same(self, source: Path, vocabularies: str, config: str) -> None:
-        ours = (
+    def _require_same(self, source: Path, vocabularies: str, config: str, digests: Mapping[str, str]) -> None:
+        ours = [
             ("training set", vocabularies, self.vocabularies.to_json()),
             ("config", config, config_to_toml(self.config)),
-        )
+        ]
+        ours += [(what, digests.get(what, now), now) for what, now in self._digests.items()]  # older runs noted none
         for what, before, now in ours:
             if _comparable(before) != _comparable(now):
                 raise UsageError(
                     f"{source} was made with another {what}",
-                    hint="resume with the same configuration, data and --start-from, or train into another folder",
+                    hint="resume with the same configuration, data (in the same order) and --start-from, "
+                    "or train into another folder",
                 )
 
 
