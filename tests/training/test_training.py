@@ -596,7 +596,7 @@ def test_training_that_loses_what_it_had_found_says_so(
     assert "far behind" not in capsys.readouterr().err
     monkeypatch.setattr(Schedule, "rate", lambda self, step, config: 0.01 if step < 60 else 1.0)
     train(config, TREES, TREES, tmp_path / "wild")
-    assert "train.clip_norm=1" in capsys.readouterr().err
+    assert "encoder.attention_scale=d_model" in capsys.readouterr().err
 
 
 def test_running_out_of_memory_names_the_field_to_lower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
