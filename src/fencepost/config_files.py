@@ -14,7 +14,7 @@ import types
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from fencepost.config import Config
 from fencepost.errors import ConfigError
@@ -157,6 +157,18 @@ def config_to_toml(config: Config) -> str:
     lines: list[str] = []
     _write_section(config, "", lines)
     return "\n".join(lines) + "\n"
+
+
+# Settings that came later, with the value that all models had before.
+LATER: Final = ('attention_scale = "d_k"',)
+
+
+def without_later(toml: str) -> str:
+    """A whole configuration as it would have been written before some settings were there.
+
+    Who knows it by its text, or by a digest of that, knows it still.
+    """
+    return "".join(line for line in toml.splitlines(keepends=True) if line.rstrip("\n") not in LATER)
 
 
 def _write_section(section: Any, name: str, lines: list[str]) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
+
+COPY_AGAIN: Final = "copy the model folder again, whole"
 
 
 class FencepostError(Exception):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from fencepost.backends.base import Backend, Parsed
-from fencepost.backends.folder import ONNX, WEIGHTS, ModelFolder
+from fencepost.backends.folder import ONNX, WEIGHTS, ModelFolder, naming
 from fencepost.collector import no_garbage_collection
 from fencepost.config import Config
 from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError, require_choice, require_device
@@ -49,7 +49,8 @@ def load(model: str | Path | None = None, *, device: str = "cpu", backend: Backe
     if backend is None:
         backend = "onnx" if device == "cpu" and folder.has(ONNX) else "torch"
     run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device)
-    return Parser(run, folder.config, folder.vocabularies, _source=(str(folder.path.absolute()), device, backend))
+    with naming(folder.path):
+        return Parser(run, folder.config, folder.vocabularies, _source=(str(folder.path.absolute()), device, backend))
 
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fencepost.config import Config
-from fencepost.config_files import config_to_toml
+from fencepost.config_files import config_to_toml, without_later
 from fencepost.digest import digest
 from fencepost.errors import UsageError
 from fencepost.trees.files import read_lines, write_atomically
@@ -132,7 +132,7 @@ def tag_fold(
 
 def fold_files(config: Config, trees: Treebank, folds: int, work: Path) -> list[Path]:
     """Where ``tag_fold`` keeps the tags of each fold."""
-    home = work / digest([config_to_toml(config), str(folds), *map(str, trees)])
+    home = work / digest([without_later(config_to_toml(config)), str(folds), *map(str, trees)])
     return [home / f"fold-{fold + 1}.txt" for fold in range(folds)]
 
 
@@ -144,7 +144,7 @@ def tag_unseen(config: Config, seen: Treebank, unseen: Treebank, work: Path, dev
 
 def unseen_file(config: Config, seen: Treebank, unseen: Treebank, work: Path) -> Path:
     """Where ``tag_unseen`` keeps the tags."""
-    return work / digest([config_to_toml(config), *map(str, seen)]) / f"{digest(map(str, unseen))}.txt"
+    return work / digest([without_later(config_to_toml(config)), *map(str, seen)]) / f"{digest(map(str, unseen))}.txt"
 
 
 def _tagged(trees: Sequence[Tree], path: Path, tagger: Callable[[], Parser]) -> list[Tree]:

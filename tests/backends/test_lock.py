@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,11 @@ def test_a_lock_is_waited_for_and_held_by_one_at_a_time(tmp_path: Path) -> None:
 
     def work() -> None:
         nonlocal inside, most
-        for _ in range(50):
+        for _ in range(10):
             with locked(tmp_path / "lock"):
                 inside += 1
                 most = max(most, inside)
+                time.sleep(0.001)
                 inside -= 1
 
     threads = [threading.Thread(target=work) for _ in range(4)]
@@ -66,19 +68,28 @@ def test_a_process_that_died_holds_no_lock(tmp_path: Path) -> None:
 
 def test_a_child_process_does_not_keep_a_lock_that_was_given_back(tmp_path: Path) -> None:
     ours, theirs = os.pipe()
+    got_it = threading.Event()
+
+    def wait() -> None:
+        with locked(tmp_path / "lock"):
+            got_it.set()
+
+    waiting = threading.Thread(target=wait, daemon=True)
     with locked(tmp_path / "lock"):
         child = os.fork()
         if child == 0:  # waits until it may go, with the lock's file open
             os.close(theirs)
             os.read(ours, 1)
             os._exit(0)
+        waiting.start()
+        time.sleep(0.2)  # it waits for this very file by now
     try:
-        with locked(tmp_path / "lock", wait=False):
-            pass
+        assert got_it.wait(10)
     finally:
         os.close(theirs)
         os.waitpid(child, 0)
         os.close(ours)
+        waiting.join()
 
 
 def test_where_there_are_no_locks_nobody_is_kept_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -192,7 +192,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, command: str) -> Non
     assert long < short + 80_000  # the text of the longer file alone is 160 kB
 
 
-def test_an_interruption_keeps_what_was_written_and_exits_with_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_keeps_what_was_written(number: signal.Signals, status: int, tmp_path: Path) -> None:
     """The reader waits on a pipe that stays open, so the program is interrupted half way for certain."""
     out = tmp_path / "out.txt"
     with subprocess.Popen(
@@ -204,10 +205,11 @@ def test_an_interruption_keeps_what_was_written_and_exits_with_130(tmp_path: Pat
         assert process.stderr is not None
         process.stdin.write(f"{CAT}\n".encode() * 5000)
         process.stdin.flush()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(20) == 130
+        process.send_signal(number)
+        assert process.wait(20) == status
         message = process.stderr.read().decode()
-    assert message.endswith("interrupted\n")
+    assert f"what was written so far is in {out}.partial\n" in message
+    assert message.endswith("interrupted\n") == (number == signal.SIGINT)
     assert "Traceback" not in message
     assert not out.exists()
     assert (tmp_path / "out.txt.partial").read_text().startswith("The cat sat\n")

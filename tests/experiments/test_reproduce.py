@@ -18,6 +18,7 @@ from fencepost.cli.main import main
 from fencepost.config_files import load_config
 from fencepost.evaluation.score import Score, score
 from fencepost.experiments import measure
+from fencepost.experiments.models import model_key
 from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import load_table
 from fencepost.model.plan import AttentionPlan
@@ -72,6 +73,12 @@ def test_rows_and_tables_of_one_model_train_it_once(treebank: Path, tmp_path: Pa
     assert len(list((tmp_path / "models").iterdir())) == 1
     assert len(rows(tmp_path, "table1")) == 7
     assert len(rows(tmp_path, "table2")) == 13
+
+
+def test_models_are_found_by_the_names_that_they_have_always_had() -> None:
+    assert model_key(load_config("paper"), "trees") == "d05967693c99"
+    assert model_key(load_config("paper", ["encoder.attention_scale=d_model"]), "trees") != "d05967693c99"
+    assert model_key(load_config("paper", ["train.checkpoint_minutes=1"]), "trees") == "d05967693c99"
 
 
 def test_a_row_is_measured_under_its_plan(treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

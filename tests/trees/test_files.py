@@ -268,3 +268,10 @@ def test_the_folder_of_an_output_is_made(tmp_path: Path) -> None:
     with write_atomically(tmp_path / "new" / "deep" / "trees.txt") as file:
         file.write("(A a)\n")
     assert (tmp_path / "new" / "deep" / "trees.txt").read_text() == "(A a)\n"
+
+
+@pytest.mark.parametrize("name", ["n" * 245 + ".t", "é" * 120 + ".t"])
+def test_long_names_can_be_written_to(name: str, tmp_path: Path) -> None:
+    with write_atomically(tmp_path / name) as file:
+        file.write("a tree\n")
+    assert [path.name for path in tmp_path.iterdir()] == [name]

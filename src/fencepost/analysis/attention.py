@@ -32,7 +32,7 @@ class SentenceAttention:
     tokens: tuple[str, ...]
     allowed: npt.NDArray[np.bool_]  # [T, T] whether i may attend to j, under the plan
     probabilities: Floats  # [layers, heads, T, T] p(i -> j); each row adds up to 1
-    content: Floats | None  # [layers, heads, T, T] q^(c) · k^(c) / sqrt(d_k), where the model is factored
+    content: Floats | None  # [layers, heads, T, T] q^(c) · k^(c), scaled, where the model is factored
     position: Floats | None  # the same of q^(p) · k^(p)
 
 

@@ -8,8 +8,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Final
 from fencepost.backends.lock import locked
 from fencepost.config import Config
 from fencepost.config_files import config_to_toml, load_config
-from fencepost.errors import ModelError, UsageError
+from fencepost.errors import COPY_AGAIN, ModelError, UsageError
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.files import require_folder
@@ -37,7 +37,6 @@ PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
 _INCOMING: Final = ".fencepost-incoming"  # folder in a model folder: files that are put in place when all are there
 _LOCK: Final = ".fencepost-lock"  # file in a model folder, while somebody writes there
 _LISTED: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # a line of the list of files
-_COPY_AGAIN: Final = "copy the model folder again, whole"
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,8 @@ class ModelFolder:
         """What ``find_model`` finds. Refuses a damaged or newer model."""
         path = find_model(model)
         _verify(path)
-        vocabularies = Vocabularies.from_json(_text(path, VOCABULARIES))
+        with naming(path):
+            vocabularies = Vocabularies.from_json(_text(path, VOCABULARIES))
         config = load_config(path / CONFIG)
         if "pretrained" in config.lexical:
             files = PretrainedFiles(_text(path, TOKENIZER), _text(path, ENCODER))
@@ -108,17 +108,28 @@ def _problem(path: Path) -> ModelError | None:
     try:
         digests = _digests(path)
     except OSError as error:
-        return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=_COPY_AGAIN)
+        return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=COPY_AGAIN)
     except ModelError as error:
         return error
     for name, digest in digests.items():
         try:
             is_whole = _digest(path / name) == digest
         except OSError:
-            return ModelError(f"{path}: {name} is missing", hint=_COPY_AGAIN)
+            return ModelError(f"{path}: {name} is missing", hint=COPY_AGAIN)
         if not is_whole:
-            return ModelError(f"{path / name}: damaged: its checksum is wrong", hint=_COPY_AGAIN)
+            return ModelError(f"{path / name}: damaged: its checksum is wrong", hint=COPY_AGAIN)
     return None
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Says of which folder a file is that was found to be damaged."""
+    try:
+        yield
+    except ModelError as error:
+        if str(path) in error.message:
+            raise
+        raise ModelError(f"{path}: {error.message}", hint=error.hint or COPY_AGAIN) from error
 
 
 def _text(path: Path, name: str) -> str:
@@ -127,20 +138,20 @@ def _text(path: Path, name: str) -> str:
     try:
         return (path / name).read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise ModelError(f"{path / name}: damaged: not UTF-8", hint=_COPY_AGAIN) from error
+        raise ModelError(f"{path / name}: damaged: not UTF-8", hint=COPY_AGAIN) from error
 
 
 def require_listed(path: Path, name: str) -> None:
     """Refuses a model that lacks a file, or has one that nobody vouches for."""
     if name not in listed(path):
-        raise ModelError(f"{path}: {name} is not listed in {CHECKSUMS}", hint=_COPY_AGAIN)
+        raise ModelError(f"{path}: {name} is not listed in {CHECKSUMS}", hint=COPY_AGAIN)
 
 
 def _require_encoder(path: Path, text: str) -> None:
     try:
         json.loads(text)["model_type"]
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}", hint=_COPY_AGAIN) from error
+        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error
 
 
 def _digest(path: Path) -> str:
@@ -254,7 +265,7 @@ def require_weights(folder: ModelFolder) -> None:
 def disagreement(folder: ModelFolder, detail: str) -> ModelError:
     """For files that are each what it was when it was written, but not of one model."""
     shown = detail if len(detail) < 200 else detail[:200] + "…"
-    return ModelError(f"{folder.path}: weights, {CONFIG} and {VOCABULARIES} don't agree: {shown}", hint=_COPY_AGAIN)
+    return ModelError(f"{folder.path}: weights, {CONFIG} and {VOCABULARIES} don't agree: {shown}", hint=COPY_AGAIN)
 
 
 def require_own(folder: ModelFolder) -> None:
@@ -289,11 +300,11 @@ def _digests(path: Path) -> dict[str, str]:
     """What the list of a model's files says of each; an error where it is not whole."""
     file, lines = path / CHECKSUMS, _lines(path)
     if None in lines:
-        raise ModelError(f"{file}: damaged: line {lines.index(None) + 1} is no checksum with a name", hint=_COPY_AGAIN)
+        raise ModelError(f"{file}: damaged: line {lines.index(None) + 1} is no checksum with a name", hint=COPY_AGAIN)
     digests = {found[2]: found[1] for found in lines if found}
     for name in (CONFIG, VOCABULARIES):
         if name not in digests:
-            raise ModelError(f"{file}: cut short: {name} is not listed", hint=_COPY_AGAIN)
+            raise ModelError(f"{file}: cut short: {name} is not listed", hint=COPY_AGAIN)
     return digests
 
 

@@ -7,8 +7,11 @@ import difflib
 import importlib
 import io
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
 from fencepost.errors import FencepostError, TrainingError, UsageError, WorkerError
@@ -35,7 +38,7 @@ EXAMPLES: Final = """examples:
 
 `fencepost COMMAND --help` has more about each.
 """
-EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 1, 2, 130
+EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_SIGNAL = 1, 2, 130, 128
 
 
 class ArgumentParser(argparse.ArgumentParser):
@@ -87,10 +90,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Trees are UTF-8 wherever they go, and a file name that is not must not end the program.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        parsed = build_parser().parse_args(arguments)
-        status: int = parsed.run(parsed)
-        sys.stdout.flush()
-        return status
+        with _keeping_what_was_done():
+            parsed = build_parser().parse_args(arguments)
+            status: int = parsed.run(parsed)
+            sys.stdout.flush()
+            return status
     except FencepostError as error:
         status = EXIT_FAILED if isinstance(error, TrainingError | WorkerError) else EXIT_USAGE
         hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
@@ -106,6 +110,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         sys.stderr.write(f"error: {error}\n")
         return EXIT_FAILED
+
+
+@contextmanager
+def _keeping_what_was_done() -> Iterator[None]:
+    """SIGTERM, which a time limit sends, unwinds the program as Ctrl-C does. Training has a way of its own."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    raise SystemExit(EXIT_SIGNAL + number)
 
 
 def _help(arguments: Sequence[str] | None) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 
 from fencepost.backends.folder import CHECKPOINT
 from fencepost.config import Config
-from fencepost.config_files import config_to_toml
+from fencepost.config_files import config_to_toml, without_later
 from fencepost.digest import digest
 from fencepost.training.run import LOG, train
 from fencepost.trees.files import write_atomically
@@ -54,5 +54,6 @@ class Models:
 
 def model_key(config: Config, data: str) -> str:
     """The name of a model's folder. How often a checkpoint is written changes nothing in the model."""
-    lines = [line for line in config_to_toml(config).splitlines() if not line.startswith("checkpoint_minutes")]
+    lines = without_later(config_to_toml(config)).splitlines()
+    lines = [line for line in lines if not line.startswith("checkpoint_minutes")]
     return digest([*lines, data])

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from fencepost.config import Config
-from fencepost.errors import MissingExtraError, ModelError
+from fencepost.errors import COPY_AGAIN, MissingExtraError, ModelError
 from fencepost.features.batch import Ints
 from fencepost.features.pretrained_files import TOKENIZER, PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
@@ -192,9 +192,7 @@ def _tokenizer(text: str) -> Tokenizer:
     try:
         return WordPiece.of(text) or LibraryTokenizer(text)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(
-            f"{TOKENIZER} is damaged: {type(error).__name__}: {error}", hint="copy the model folder again, whole"
-        ) from error
+        raise ModelError(f"{TOKENIZER} is damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error
 
 
 def _positions(encoder: dict[str, Any]) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from fencepost.errors import ModelError
+from fencepost.errors import COPY_AGAIN, ModelError
 from fencepost.trees.spans import Chain, spans_below_root
 from fencepost.trees.tree import Tree
 
@@ -55,7 +55,7 @@ class Vocab:
         except IndexError:
             raise ModelError(
                 f"vocab.json has {len(self)} numbers, and the model gave {number}: they are not of one model",
-                hint="copy the model folder again, whole",
+                hint=COPY_AGAIN,
             ) from None
 
     def __len__(self) -> int:

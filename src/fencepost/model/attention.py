@@ -108,11 +108,11 @@ class MultiHeadAttention(nn.Module):
         return blocks
 
     def probabilities(self, x: Tensor, p: Tensor, layout: Layout, mask: Tensor, terms: Terms) -> Tensor:
-        """p(i -> j) = Softmax(Q K^T / sqrt(d_k)), without dropout: [B, heads, width, width], for analysis."""
+        """p(i -> j), the softmax of the logits, without dropout: [B, heads, width, width], for analysis."""
         return self.logits(x, p, layout, terms).masked_fill(~mask, -math.inf).softmax(-1)
 
     def logits(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> Tensor:
-        """Q K^T / sqrt(d_k), or one term of it in a factored model: [B, heads, width, width], for analysis."""
+        """Q K^T, scaled, or one term of it in a factored model: [B, heads, width, width], for analysis."""
         query, key, _ = self._read(x, p, terms)
         query, key = _pad(query, layout).float(), _pad(key, layout).float()
         return query @ key.transpose(-1, -2) * self.sizes.scale
@@ -160,6 +160,7 @@ def attend(
     Without a mask each token attends to its whole sequence; only with one there may be another ``scale``.
     """
     if mask is None:
+        assert scale is None
         sizes = HeadSizes(query.shape[1], query.shape[2], value.shape[2])
         parts = [rows.flatten(1)[None] for rows in (query, key, value)]
         return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE).view_as(value)

@@ -18,7 +18,7 @@ from torch.nn.functional import cross_entropy
 from fencepost.backends.folder import CHECKPOINT, ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config
-from fencepost.config_files import config_to_toml
+from fencepost.config_files import config_to_toml, without_later
 from fencepost.digest import digest
 from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.measures import Brackets
@@ -234,7 +234,7 @@ class Trainer:
         if not math.isfinite(loss):
             raise TrainingError(
                 f"the loss is {loss} at step {self.step_number}",
-                hint="lower train.learning_rate, set train.clip_norm, or train.precision=fp32",
+                hint="a lower train.learning_rate, encoder.attention_scale=d_model, or train.precision=fp32",
             )
         return loss
 
@@ -337,7 +337,7 @@ def _seed(seed: int, device: torch.device) -> None:
 def _comparable(text: str) -> list[str]:
     """Lines that must not change between a run and its resumption: limits of time may."""
     limits = ("max_epochs", "max_minutes", "checkpoint_minutes")
-    return [line for line in text.splitlines() if not line.startswith(limits)]
+    return [line for line in without_later(text).splitlines() if not line.startswith(limits)]
 
 
 def _on(device: torch.device, array: np.ndarray[Any, np.dtype[np.int64]]) -> Tensor:

@@ -180,7 +180,7 @@ def write_atomically(path: str | Path) -> Iterator[TextIO]:
 @contextmanager
 def _completed(target: Path) -> Iterator[TextIO]:
     # A name that no other process has: two that write to one place must not write into one file.
-    growing = Path(f"{target}.{secrets.token_hex(4)}{_PARTIAL}")
+    growing = target.with_name(f"{_cut(target.name)}.{secrets.token_hex(4)}{_PARTIAL}")
     try:
         with _text_file(growing, target) as text:
             yield text
@@ -192,6 +192,11 @@ def _completed(target: Path) -> Iterator[TextIO]:
             sys.stderr.write(f"{after_control_c}what was written so far is in {target}{_PARTIAL}\n")
         growing.unlink(missing_ok=True)
         raise
+
+
+def _cut(name: str) -> str:
+    """So short that more can be added to it: file systems take 255 bytes."""
+    return os.fsencode(name)[:200].decode("utf-8", "ignore")
 
 
 def _writable(path: str | Path) -> Path:

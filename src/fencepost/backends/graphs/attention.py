@@ -97,7 +97,7 @@ def _read(
 
 
 def _scaled(queries: Floats, sizes: HeadSizes, terms: Terms) -> Floats:
-    """W_Q / sqrt(d_k), [blocks, inputs, heads * d_k / blocks], with 0 for a term that is not used."""
+    """W_Q, scaled as Q K^T is to be, [blocks, inputs, heads * d_k / blocks], with 0 for a term that is not used."""
     used = np.array(terms if terms != Terms() else [True], np.float32)
     return np.asarray(queries * used[:, None, None] * np.float32(sizes.scale))
 
