@@ -60,7 +60,7 @@ class MissingExtraError(FencepostError):
     """An optional dependency that this call needs is not installed."""
 
     def __init__(self, package: str, extra: str, what: str) -> None:
-        where = f'pip install "fencepost[{extra}]", or ".[{extra}]" in a checkout'
+        where = f'pip install ".[{extra}]" in a checkout, or "fencepost[{extra}]"'
         super().__init__(f"{what} needs {package}, which is not installed", hint=where)
 
 

@@ -352,6 +352,11 @@ def test_a_folder_without_its_parts_is_named(tmp_path: Path, capsys: pytest.Capt
     assert "there is no train.txt or train.txt.gz" in capsys.readouterr().err
 
 
+def test_a_device_that_is_not_there_is_one_error_and_no_table(treebank: Path, tmp_path: Path) -> None:
+    assert reproduce(tmp_path / "out", "table6", "--treebank", str(treebank), "--device", "cuda:99") == 2
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_row_that_fails_is_reported_and_the_others_go_on(treebank: Path, tmp_path: Path) -> None:
     no_number_survives = ("--set", "train.learning_rate=1e30", "train.max_epochs=4", "train.warmup_batches=0")
     assert reproduce(tmp_path, "table6", "--treebank", str(treebank), *no_number_survives) == 1

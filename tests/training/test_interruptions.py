@@ -37,7 +37,11 @@ def test_one_that_was_sent_twice_counts_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_afterwards_ctrl_c_is_what_it_was() -> None:
-    with interruptions():
-        pass
-    with pytest.raises(KeyboardInterrupt):
-        interrupt()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background would ignore it
+    try:
+        with interruptions():
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            interrupt()
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -70,10 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
     tables = [load_table(name) for name in names]
     treebanks = _treebanks(arguments)
     try:
+        from fencepost.backends.torch import find_device
         from fencepost.experiments.runner import Options, Runner, Shelf, failed
         from fencepost.experiments.side_by_side import run_ahead
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "reproducing tables") from error
+    if not arguments.collect:
+        find_device(arguments.device)  # rather than an error a row
     options = Options(
         out=Path(arguments.out),
         device=arguments.device,

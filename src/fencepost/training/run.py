@@ -170,9 +170,10 @@ def _introduce(trainer: Trainer, dev_trees: Sequence[Tree], where: str) -> None:
     )
     if unseen := unseen_labels(dev_trees, trainer.vocabularies):
         worst = ", ".join(f"{label} ({count})" for label, count in sorted(unseen.items(), key=lambda i: -i[1])[:5])
+        more = ", …" if len(unseen) > 5 else ""
         _say(
             f"warning: {sum(unseen.values())} development constituents have one of {len(unseen)} labels "
-            f"never seen in training, and can't be found: {worst}"
+            f"never seen in training, and can't be found: {worst}{more}"
         )
 
 
