@@ -86,4 +86,4 @@ def test_without_nltk_the_error_says_what_to_install() -> None:
         "except FencepostError as error: print(error.hint)"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
-    assert result.stdout.startswith('pip install "fencepost[nltk]"')
+    assert result.stdout.startswith('pip install ".[nltk]" in a checkout')
