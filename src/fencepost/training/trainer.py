@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +18,8 @@ from torch.nn.functional import cross_entropy
 from fencepost.backends.folder import CHECKPOINT, ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config import Config
-from fencepost.config_files import config_to_toml, without_later
-from fencepost.digest import digest
-from fencepost.errors import TrainingError, UsageError
+from fencepost.config_files import config_to_toml
+from fencepost.errors import TrainingError
 from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import load_params
 from fencepost.features.batching import pieces
@@ -49,6 +48,7 @@ from fencepost.training.checkpoint import (
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
+from fencepost.training.made_of import MadeOf, tree_digests
 from fencepost.training.optimizer import adam
 from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
@@ -86,7 +86,7 @@ class Trainer:
         self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
         if len(self.vocabularies.labels) == 1:  # the empty one
             raise TrainingError("no tree has a labelled phrase below its root", hint="are these the right trees?")
-        self._digests = {"training set": digest(map(str, train)), "development set": digest(map(str, dev))}
+        self._digests = tree_digests(train, dev)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
@@ -284,7 +284,8 @@ class Trainer:
         all goes on as if there had been none; but only a model that is as good takes the place of that one.
         """
         tensors, state = read_checkpoint(out / CHECKPOINT)
-        self._require_same(out / CHECKPOINT, state["vocabularies"], state["config"], state.get("data", {}))
+        before = MadeOf(state["vocabularies"], state["config"], state.get("data", {}))
+        before.require(self._made_of(), out / CHECKPOINT)
         restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()
         self.step_number = state["step"]
@@ -300,22 +301,12 @@ class Trainer:
         """Where a run left a model but no checkpoint, only a model that is as good takes the place of that one."""
         folder = ModelFolder.open(out)
         config = replace(folder.config, eval=replace(folder.config.eval, temperature=self.config.eval.temperature))
-        self._require_same(out, folder.vocabularies.to_json(), config_to_toml(config), data_of_weights(out))
+        before = MadeOf(folder.vocabularies.to_json(), config_to_toml(config), data_of_weights(out))
+        before.require(self._made_of(), out)
         self.best_check = check_of_weights(out)
 
-    def _require_same(self, source: Path, vocabularies: str, config: str, digests: Mapping[str, str]) -> None:
-        ours = [
-            ("training set", vocabularies, self.vocabularies.to_json()),
-            ("config", config, config_to_toml(self.config)),
-        ]
-        ours += [(what, digests.get(what, now), now) for what, now in self._digests.items()]  # older runs noted none
-        for what, before, now in ours:
-            if _comparable(before) != _comparable(now):
-                raise UsageError(
-                    f"{source} was made with another {what}",
-                    hint="resume with the same configuration, data (in the same order) and --start-from, "
-                    "or train into another folder",
-                )
+    def _made_of(self) -> MadeOf:
+        return MadeOf(self.vocabularies.to_json(), config_to_toml(self.config), self._digests)
 
 
 def seed_everything(config: Config) -> None:
@@ -332,12 +323,6 @@ def _seed(seed: int, device: torch.device) -> None:
     if device.type == "cuda":
         with torch.cuda.device(device):
             torch.cuda.manual_seed(seed)
-
-
-def _comparable(text: str) -> list[str]:
-    """Lines that must not change between a run and its resumption: limits of time may."""
-    limits = ("max_epochs", "max_minutes", "checkpoint_minutes")
-    return [line for line in without_later(text).splitlines() if not line.startswith(limits)]
 
 
 def _on(device: torch.device, array: np.ndarray[Any, np.dtype[np.int64]]) -> Tensor:
