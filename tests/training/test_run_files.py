@@ -17,9 +17,12 @@ from fencepost.backends.lock import locked
 from fencepost.errors import TrainingError, UsageError
 from fencepost.training import checkpoint
 from fencepost.training.checkpoint import read_checkpoint
+from fencepost.training.made_of import MadeOf
 from fencepost.training.run import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
+
+DIGESTS = {"training set": "x", "development set": "y"}
 
 
 @pytest.fixture(autouse=True)
@@ -143,6 +146,22 @@ def test_a_checkpoint_that_says_nothing_of_its_trees_is_taken_on_trust(
     train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
     monkeypatch.setattr("fencepost.training.trainer.read_checkpoint", without_digests)
     train(tiny_config(max_epochs=2), TREES, TREES[:-1], tmp_path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("now", "what"),
+    [
+        (MadeOf("others", "seed = 1\n", DIGESTS), "training set"),  # of a run that started from another model
+        (MadeOf("words", "seed = 2\n", DIGESTS), "config"),
+        (MadeOf("words", "seed = 1\n", {**DIGESTS, "training set": "z"}), "training set"),
+        (MadeOf("words", "seed = 1\n", {**DIGESTS, "development set": "z"}), "development set"),
+    ],
+)
+def test_a_run_goes_on_with_all_that_it_was_made_of_or_not_at_all(now: MadeOf, what: str) -> None:
+    before = MadeOf("words", "seed = 1\nmax_epochs = 3\n", DIGESTS)
+    before.require(MadeOf("words", "seed = 1\nmax_epochs = 4\n", DIGESTS), Path("here"))
+    with pytest.raises(UsageError, match=f"here was made with another {what}"):
+        before.require(now, Path("here"))
 
 
 # A disk that is full
