@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     config = Config.load(arguments.config, arguments.set)
     out = Path(arguments.out)
     speaks = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started, the one that does
-    with new_folder(out):
+    with new_folder(out):  # before the trees are read, which takes a while
         trees, dev_trees = Treebank.load(*arguments.train), Treebank.load(*arguments.dev)
         if speaks:
             warn_of_traces([*trees, *dev_trees])

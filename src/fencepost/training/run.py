@@ -33,7 +33,7 @@ from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"
 _RUNNING: Final = ".fencepost-training"  # file in the folder, while a run goes on there
-STEADIER: Final = "encoder.attention_scale=d_model or a lower train.learning_rate makes training steadier"
+STEADIER: Final = "encoder.attention_scale=d_model or a lower train.learning_rate may make training steadier"
 
 
 def train(

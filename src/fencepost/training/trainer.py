@@ -234,7 +234,7 @@ class Trainer:
         if not math.isfinite(loss):
             raise TrainingError(
                 f"the loss is {loss} at step {self.step_number}",
-                hint="a lower train.learning_rate, encoder.attention_scale=d_model, or train.precision=fp32",
+                hint="try a lower train.learning_rate, encoder.attention_scale=d_model, or train.precision=fp32",
             )
         return loss
 
