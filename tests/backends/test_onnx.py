@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import numpy_helper
 from safetensors.torch import save
 from tests.grammar import toy_trees
 from tests.model.model_samples import VARIANTS, small_config
@@ -153,6 +155,19 @@ def test_eight_bits_give_nearly_the_scores_of_thirty_two(exported: Callable[[str
     batch = Indexer(folders[0].config, folders[0].vocabularies).batch(random_sentences(50))
     exact, rounded = (OnnxBackend.load(folder).score(batch).spans.packed() for folder in folders)
     assert 0 < np.abs(rounded - exact).mean() < 0.03 * np.abs(exact).mean()
+
+
+def test_two_products_of_eight_bits_fit_in_sixteen(exported: Callable[[str], Path]) -> None:
+    """Processors without VNNI add two products of a row (0 to 255) and a column in 16 bits, and cut what is beyond."""
+    largest = [
+        int(np.abs(numpy_helper.to_array(constant).astype(np.int64)).max())
+        for name in (ONNX, SPANS, LETTERS)
+        for constant in onnx.load(exported("int8") / name).graph.initializer
+        if constant.data_type == onnx.TensorProto.INT8
+    ]
+    assert len(largest) > 3
+    assert 2 * 255 * max(largest) <= np.iinfo(np.int16).max
+    assert min(largest) > 50  # and they use the room there is
 
 
 def test_a_sentence_gets_the_same_tree_in_any_company(parser: Parser) -> None:

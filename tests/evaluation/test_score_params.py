@@ -70,6 +70,21 @@ def test_the_nearest_parameter_is_suggested() -> None:
     assert caught.value.hint == "did you mean DELETE_LABEL?"
 
 
+def test_the_built_in_parameters_are_those_of_the_files_they_are_named_after() -> None:
+    no_traces = frozenset({"-NONE-"})
+    roots = {"TOP", "ROOT", "S1", "VROOT"}
+    assert load_params("collins") == ScoreParams(
+        deleted=frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."}),
+        deleted_for_length=no_traces,
+        equal_labels={"ADVP": "ADVP|PRT", "PRT": "ADVP|PRT"},
+        cutoff=40,
+    )
+    assert load_params("spmrl") == ScoreParams(
+        deleted=frozenset({*roots, "-NONE-"}), deleted_for_length=no_traces, cutoff=70
+    )
+    assert load_params("none") == ScoreParams(deleted=frozenset(roots))
+
+
 def test_parameters_come_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.prm"
     path.write_text("CUTOFF_LEN 7\n")

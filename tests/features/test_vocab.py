@@ -47,6 +47,12 @@ def test_labels_are_a_bijection_over_unary_chains_with_the_empty_one_at_0() -> N
     assert [labels.ids[chain] for chain in labels.chains] == list(range(len(labels)))
 
 
+def test_labels_are_numbered_by_frequency_and_then_by_name() -> None:
+    trees = ["(TOP (A (Z (X x) (X x)) (Z (X x)) (Z (X x))))", "(TOP (C (B (X x)) (M (X x)) (M (X x))))"]
+    chains = Labels.of(map(Tree.from_string, trees)).chains
+    assert chains == ((), ("Z",), ("M",), ("A",), ("B",), ("C",))
+
+
 def test_labels_must_begin_with_the_empty_one() -> None:
     with pytest.raises(ModelError):
         Labels((("NP",), ()))

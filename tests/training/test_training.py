@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import signal
 import subprocess
@@ -240,6 +241,18 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another() -> None:
     assert losses(1) == losses(1) != losses(2)
 
 
+def test_every_epoch_has_all_sentences_in_an_order_of_its_own() -> None:
+    trainer = Trainer(tiny_config(max_epochs=3, batch_size=4), TREES, TREES, CPU)
+    batches = []
+    for batch in trainer.batches():
+        batches.append(batch)
+        trainer.step_number += 1
+    orders = [[place for batch in batches[first : first + 3] for place in batch] for first in (0, 3, 6)]
+    assert len(batches) == 9
+    assert [sorted(order) for order in orders] == [list(range(len(TREES)))] * 3
+    assert len(set(map(tuple, orders))) == 3
+
+
 def gradients(config: Config, monkeypatch: pytest.MonkeyPatch, part: str = "") -> list[torch.Tensor]:
     """What one step on all trees leaves in the parameters whose names begin so."""
     trainer = Trainer(config, TREES, TREES, CPU)
@@ -264,6 +277,19 @@ def test_the_tag_loss_counts_as_much_as_its_weight_says(monkeypatch: pytest.Monk
     assert len(once) == 6
     for light, heavy in zip(once, thrice, strict=True):
         torch.testing.assert_close(3 * light, heavy)
+
+
+def test_the_tag_loss_is_the_mean_over_words() -> None:
+    def loss(weight: float) -> float:
+        config = small_without_dropout(tag_loss_weight=weight)
+        trainer = Trainer(replace(config, scorer=replace(config.scorer, predict_tags=True)), TREES, TREES, CPU)
+        for parameter in trainer.model.tag_scorer.parameters():  # type: ignore[union-attr]
+            torch.nn.init.zeros_(parameter)
+        trainer.step(list(range(len(TREES))))
+        return trainer.check().loss
+
+    tags = len(Trainer(tiny_config(), TREES, TREES, CPU).vocabularies.tags)
+    assert loss(1.0) - loss(0.0) == pytest.approx(math.log(tags), abs=1e-4)  # all tags alike for every word
 
 
 def test_gradients_are_clipped_where_asked(monkeypatch: pytest.MonkeyPatch) -> None:
