@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -259,7 +258,5 @@ if __name__ == "__main__":
     assert process.stdout is not None
     process.stdout.readline()
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    begun = time.monotonic()
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=30)  # it takes less than a second
     assert (process.returncode, errors) == (0, b"")
-    assert time.monotonic() - begun < 10

@@ -118,7 +118,7 @@ def test_two_writers_take_turns_at_one_model_folder(tmp_path: Path) -> None:
             change_config(folder, replace(config, train=replace(config.train, seed=number)))
     """
     writers = [subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    assert [writer.communicate(timeout=60)[1] for writer in writers] == ["", ""]
+    assert [writer.communicate(timeout=120)[1] for writer in writers] == ["", ""]
     assert ModelFolder.open(tmp_path / "model").config.train.seed == 59
     assert sorted(path.name for path in tmp_path.glob("model/*")) == [
         "README.md", "checksums", "config.toml", "model.safetensors", "vocab.json",

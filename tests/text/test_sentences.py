@@ -115,4 +115,4 @@ def test_a_sentence_without_end_is_cut_after_a_comma() -> None:
 def test_long_text_takes_little_time(piece: str) -> None:
     begun = time.process_time()
     split_sentences(piece * (100_000 // len(piece)))
-    assert time.process_time() - begun < 3  # ten times what it takes; the square of the length would take minutes
+    assert time.process_time() - begun < 10  # 25 times what it takes; the square of the length would take minutes

@@ -144,4 +144,4 @@ def test_every_form_can_stand_in_a_tree(text: str) -> None:
 def test_long_text_takes_little_time(piece: str) -> None:
     begun = time.process_time()
     tokenize(piece * (100_000 // len(piece)))
-    assert time.process_time() - begun < 3  # ten times what it takes; the square of the length would take minutes
+    assert time.process_time() - begun < 10  # 25 times what it takes; the square of the length would take minutes

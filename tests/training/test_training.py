@@ -41,6 +41,7 @@ from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence, Treebank
 
 CPU = torch.device("cpu")
+PATIENCE = 300.0  # seconds for a process that takes ten
 
 
 @pytest.fixture(autouse=True)
@@ -657,19 +658,19 @@ def start_command(tmp_path: Path, *more: str) -> list[str]:
 def test_ctrl_c_keeps_what_was_done_and_the_run_can_go_on(tmp_path: Path) -> None:
     log = tmp_path / "model" / "log.jsonl"
     process = subprocess.Popen(start_command(tmp_path), stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not (log.exists() and log.read_text().count("\n") >= 3):
         assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, messages = process.communicate(timeout=30)
+    _, messages = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert "Traceback" not in messages
     assert (tmp_path / "model" / CHECKPOINT).exists()
     done = log_of(tmp_path / "model")[-1]["epoch"]
     again = start_command(tmp_path, "--resume", "--set", f"train.max_epochs={int(done) + 2}")
-    subprocess.run(again, check=True, capture_output=True, timeout=60)
+    subprocess.run(again, check=True, capture_output=True, timeout=PATIENCE)
     epochs = [check["epoch"] for check in log_of(tmp_path / "model")]
     assert epochs == [float(number) for number in range(1, int(done) + 3)]
 
@@ -687,7 +688,7 @@ def test_two_processes_stopped_and_resumed_train_as_one_does(tmp_path: Path) -> 
             [*torchrun, *command, "--out", str(together), *more],
             check=True,
             capture_output=True,
-            timeout=120,
+            timeout=PATIENCE,
             text=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
