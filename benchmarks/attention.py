@@ -19,11 +19,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fencepost.model import attention_kernels
 from fencepost.model.attention import attend
-from fencepost.model.layout import Layout
-from fencepost.model.packed_attention import HeadSizes, attend_packed, roles
+from fencepost.model.cuda import attention_kernels
+from fencepost.model.cuda.packed_attention import HeadSizes, attend_packed, roles
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.sequences import Layout
 
 BLOCKS = 2
 SIZES = HeadSizes(8, 64, 64)

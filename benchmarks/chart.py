@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fencepost.chart import cky, layout
+from fencepost.chart import cky, packing
 from fencepost.chart.inside import log_partition, marginals
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.model import diagonals
@@ -29,7 +29,7 @@ def news_lengths(sentences: int) -> np.ndarray:
 
 def random_chart(lengths: np.ndarray, seed: int, whole: bool) -> np.ndarray:
     """Scores of all cells; whole numbers above 0 are full of ties."""
-    scores = np.random.default_rng(seed).normal(0, 1.5, int(layout.span_count(lengths).sum()))
+    scores = np.random.default_rng(seed).normal(0, 1.5, int(packing.span_count(lengths).sum()))
     return (np.maximum(scores.round(), 0) if whole else scores).astype(np.float32)
 
 
@@ -51,7 +51,7 @@ def check_sums(name: str, lengths: np.ndarray, device: str) -> None:
     errors = []
     for force_root in (False, True):
         totals = log_partition(packed, force_root)
-        spans = marginals(packed, force_root)[layout.cells(lengths)][:, 1]
+        spans = marginals(packed, force_root)[packing.cells(lengths)][:, 1]
         for found in (inside(values, sizes, force_root), diagonals.inside_outside(values, sizes, force_root)):
             of_total = (np.abs(found[0].cpu().numpy() - totals) / (1 + np.abs(totals))).max()
             errors.append((of_total, np.abs(found[1].cpu().numpy() - spans).max()))
@@ -91,12 +91,12 @@ def time_charts(name: str, lengths: np.ndarray, device: str) -> None:
 
 def time_losses(name: str, lengths: np.ndarray, device: str, labels: int = 110) -> None:
     sizes = torch.tensor(lengths, device=device)
-    cells = int(layout.span_count(lengths).sum())
+    cells = int(packing.span_count(lengths).sum())
     scores = torch.randn(cells, labels, device=device)
     scores[:, 0] = 0
     scores.requires_grad_()
     gold = torch.zeros(cells, dtype=torch.int64, device=device)
-    gold[torch.tensor(layout.roots(lengths), device=device)] = 1
+    gold[torch.tensor(packing.roots(lengths), device=device)] = 1
 
     def step(loss: Callable[[Tensor, Tensor, Tensor], Tensor]) -> None:
         scores.grad = None

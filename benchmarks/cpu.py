@@ -166,7 +166,7 @@ def cold(arguments: argparse.Namespace) -> None:
 
 def roofline(arguments: argparse.Namespace) -> None:
     """What the encoder's matrix products need, what this machine can do, and how much of it is reached."""
-    from fencepost.config_files import load_config
+    from fencepost.config.toml import load_config
 
     sentences = [line.split() for line in Path(arguments.words).read_text("utf-8").splitlines()]
     rows = []

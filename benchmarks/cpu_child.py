@@ -24,7 +24,7 @@ def measure(what: dict[str, Any]) -> None:
 
 
 def parse_all(parser: Any, what: dict[str, Any]) -> dict[str, float]:
-    from fencepost.workers import parse_with_workers
+    from fencepost.parsing.workers import parse_with_workers
 
     if what.get("stream"):
         trees = parser.iter_parse(generated(what["count"], None))
@@ -48,7 +48,7 @@ def parse_all(parser: Any, what: dict[str, Any]) -> dict[str, float]:
 
 def generated(count: int, length: int | None) -> Iterator[list[str]]:
     """Sentences of shuffled words, one word in fifty never seen before; of one length, or of many as in newspapers."""
-    from fencepost.speed import bench_sentences
+    from fencepost.parsing.timing import bench_sentences
 
     source = random.Random(0)
     known = [word for sentence in bench_sentences() for word in sentence]

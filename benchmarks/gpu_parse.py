@@ -16,10 +16,10 @@ from typing import Any
 
 import torch
 
-from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend
 from fencepost.features.batch import Batch
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence, Treebank
 
 

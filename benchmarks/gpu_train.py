@@ -18,11 +18,11 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-from fencepost.backends.folder import WEIGHTS, ModelFolder
 from fencepost.backends.torch import TorchBackend
-from fencepost.config_files import load_config
+from fencepost.config.toml import load_config
 from fencepost.evaluation.score import score
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
+from fencepost.storage.model_folder import WEIGHTS, ModelFolder
 from fencepost.training.run import LOG, train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence, Treebank

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import torch
 
-from fencepost.config_files import load_config
-from fencepost.parser import Parser
+from fencepost.config.toml import load_config
+from fencepost.parsing.parser import Parser
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fencepost.config import Config
-from fencepost.config_files import config_from_table
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_from_table
 from fencepost.trees.spans import Span, nest
 from fencepost.trees.tree import Leaf, Tree
 

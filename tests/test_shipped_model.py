@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import fencepost
-from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
+from fencepost.storage.model_folder import DEFAULT_MODEL, ModelFolder
 
 # Sentences whose trees nobody would argue about, each written for this test.
 TREES = [

@@ -22,9 +22,9 @@ from nodes import with_leaves
 from raw_text import score_raw_text
 
 import fencepost
-from fencepost import tagging
 from fencepost.evaluation.score import score
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
+from fencepost.training import tagging
 from fencepost.trees.tree import Tree
 
 COLUMNS = ("test set", "sentences", "F1", "F1, harmonised", "tags", "F1 from text")

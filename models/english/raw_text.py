@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from corpora import Item
 from hyphens import is_suspended
 
+from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.characters import InText, score_in_text
-from fencepost.evaluation.measures import Brackets
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
 from fencepost.text import read_stream
 from fencepost.trees.tree import Leaf, Tree
 

@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from fencepost.config import Config as Config
+    from fencepost.config.settings import Config as Config
     from fencepost.errors import FencepostError as FencepostError
     from fencepost.evaluation.score import Score as Score
     from fencepost.evaluation.score import score as score
-    from fencepost.parser import Parser as Parser
-    from fencepost.parser import load as load
+    from fencepost.parsing.parser import Parser as Parser
+    from fencepost.parsing.parser import load as load
     from fencepost.training.api import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 __version__: Final = "0.1.0"
 
 _HOMES: Final = {
-    "Config": "fencepost.config",
+    "Config": "fencepost.config.settings",
     "FencepostError": "fencepost.errors",
-    "Parser": "fencepost.parser",
-    "load": "fencepost.parser",
+    "Parser": "fencepost.parsing.parser",
+    "load": "fencepost.parsing.parser",
     "train": "fencepost.training.api",
     "Score": "fencepost.evaluation.score",
     "Sentence": "fencepost.trees.treebank",

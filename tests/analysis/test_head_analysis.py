@@ -10,19 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.grammar import toy_trees
-from tests.samples import tiny_config
 
 from fencepost.analysis.attention import START, STOP, AttentionReader, SentenceAttention
 from fencepost.analysis.heads import FAR, average, distance_names
 from fencepost.analysis.run import choose
-from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend
 from fencepost.cli.main import main
-from fencepost.config import REACH, Config, PlanConfig
+from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import UsageError
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.run import train
 from fencepost.trees.treebank import Sentence, Treebank
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
 
 BANK = Treebank(toy_trees(20))
 

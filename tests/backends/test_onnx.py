@@ -17,23 +17,23 @@ import pytest
 import torch
 from onnx import numpy_helper
 from safetensors.torch import save
-from tests.grammar import toy_trees
-from tests.model.model_samples import VARIANTS, small_config
 
-from fencepost.backends.export import export_onnx, onnx_graphs
-from fencepost.backends.folder import LETTERS, ONNX, SPANS, WEIGHTS, ModelFolder, write_model
 from fencepost.backends.onnx import OnnxBackend, attention_mask
 from fencepost.backends.torch import TorchBackend, vocab_sizes
-from fencepost.backends.word_cache import WordCache
-from fencepost.config import Config, EvalConfig, PlanConfig
+from fencepost.backends.word_vector_cache import WordVectorCache
+from fencepost.config.settings import Config, EvalConfig, PlanConfig
 from fencepost.errors import ModelError, UsageError
+from fencepost.export.onnx import export_onnx, onnx_graphs
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
-from fencepost.parser import Parser, load
+from fencepost.parsing.parser import Parser, load
+from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, WEIGHTS, ModelFolder, write_model
 from fencepost.trees.treebank import Sentence
+from tests.grammar import toy_trees
+from tests.model.model_samples import VARIANTS, small_config
 
 TREES = toy_trees(80)
 TAGS = sorted({tag for tree in TREES for tag in tree.tags()})
@@ -275,14 +275,14 @@ def spell(*words: tuple[int, ...]) -> tuple[Any, Any]:
 
 def test_a_word_is_computed_once_whatever_stands_beside_it() -> None:
     compute = Counting()
-    cache = WordCache(compute)
+    cache = WordVectorCache(compute)
     assert cache.vectors(*spell((1, 2), (3,))).tolist() == [[3], [3]]
     assert cache.vectors(*spell((3,), (1, 2, 5, 6), (1, 2))).tolist() == [[3], [14], [3]]
     assert compute.words == 3
 
 
 def test_words_that_are_spelled_alike_share_a_vector() -> None:
-    cache = WordCache(Counting())
+    cache = WordVectorCache(Counting())
     assert cache.vectors(*spell((1, 1), (1, 1), (2,))).tolist() == [[2], [2], [2]]
     assert cache.vectors(*spell((4,), (1, 1), (2, 5))).tolist() == [[4], [2], [7]]
     assert len(cache) == 4
@@ -290,7 +290,7 @@ def test_words_that_are_spelled_alike_share_a_vector() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 7, 25])
 def test_the_cache_keeps_no_more_words_than_it_may(at_once: int) -> None:
-    cache = WordCache(Counting(), capacity=10)
+    cache = WordVectorCache(Counting(), capacity=10)
     for first in range(0, 100, at_once):
         words = [(first + more, 1) for more in range(at_once)]
         assert cache.vectors(*spell(*words)).tolist() == [[sum(word)] for word in words]

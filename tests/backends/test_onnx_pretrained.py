@@ -14,24 +14,24 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save
-from tests.model.model_samples import small_config
-from tests.pretrained_samples import KINDS, pretrained_files
-from tests.samples import TREES
 
-from fencepost.backends.export import export_onnx
-from fencepost.backends.folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
-from fencepost.backends.graphs.builder import FLOAT, INT64, Graph
-from fencepost.backends.graphs.embedding import from_int8
 from fencepost.backends.onnx import OnnxBackend
 from fencepost.backends.torch import TorchBackend, vocab_sizes
-from fencepost.config import Config, LexicalKind, PretrainedConfig
+from fencepost.config.settings import Config, LexicalKind, PretrainedConfig
 from fencepost.errors import UsageError
+from fencepost.export.builder import FLOAT, INT64, Graph
+from fencepost.export.embedding import from_int8
+from fencepost.export.onnx import export_onnx
 from fencepost.features.indexer import Indexer
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.parser import load
+from fencepost.parsing.parser import load
+from fencepost.storage.model_folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
 from fencepost.trees.treebank import Sentence
+from tests.model.model_samples import small_config
+from tests.pretrained_samples import KINDS, pretrained_files
+from tests.samples import TREES
 
 WORDS = ["the", "cats", "sleeping", "cannot", "``", "a", "ab", ".", "Ωmega", "\u200b"]
 PARSING_NEEDS = {"config.toml", "vocab.json", "README.md", "checksums", "encoder.json", "tokenizer.json"}

@@ -5,16 +5,13 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.grammar import toy_trees
-from tests.samples import TREES, tiny_config
 from torch import Tensor
 
 from fencepost.backends import torch as module
-from fencepost.backends.folder import WEIGHTS, write_model
 from fencepost.backends.torch import CPU_CELLS, TorchBackend, find_device, vocab_sizes
 from fencepost.chart import cky
 from fencepost.chart.cky import Decoded
-from fencepost.config import PlanConfig
+from fencepost.config.settings import PlanConfig
 from fencepost.errors import ModelError, UsageError
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
@@ -23,8 +20,11 @@ from fencepost.model.build import build_model
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.scorer import SpanScorer
-from fencepost.parser import load
+from fencepost.parsing.parser import load
+from fencepost.storage.model_folder import WEIGHTS, write_model
 from fencepost.trees.treebank import Sentence
+from tests.grammar import toy_trees
+from tests.samples import TREES, tiny_config
 
 VOCABULARIES = Vocabularies.of(TREES, tiny_config())
 

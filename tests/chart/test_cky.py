@@ -4,13 +4,13 @@ import time
 
 import numpy as np
 import pytest
-from brute_force import all_scores, random_scores, spans, whole_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.chart import layout
+from fencepost.chart import packing
 from fencepost.chart.cky import decode, mark
 from fencepost.chart.scores import LabelChart, SpanScores
+from tests.chart.brute_force import all_scores, random_scores, spans, whole_scores
 
 SHORT = pytest.mark.parametrize(("length", "labels"), [(1, 3), (2, 3), (3, 3), (4, 3), (5, 2), (6, 2)])
 ROOT = pytest.mark.parametrize("force_root", [False, True])
@@ -48,7 +48,7 @@ def test_equal_splits_are_settled_to_the_left(length, seed):
 def _leftmost(scores, length):
     """The best binary tree by the definition, one span at a time."""
     index = {}
-    for number, (start, end) in enumerate(zip(*layout.cells(np.array([length]))[1:], strict=True)):
+    for number, (start, end) in enumerate(zip(*packing.cells(np.array([length]))[1:], strict=True)):
         index[int(start), int(end)] = number
     best = {}
     for (start, end), number in index.items():
@@ -67,7 +67,7 @@ def _leftmost(scores, length):
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.integers(0, 100))
 def test_a_binary_tree_of_n_words_has_2n_minus_1_spans(lengths, seed):
     chart = random_scores(lengths, labels=2, seed=seed).reduce()
-    sentences = layout.cells(chart.lengths).sentences[mark(chart)[1]]
+    sentences = packing.cells(chart.lengths).sentences[mark(chart)[1]]
     assert np.bincount(sentences).tolist() == [2 * length - 1 for length in lengths]
 
 
@@ -75,7 +75,7 @@ def test_spans_come_in_pre_order():
     packed = np.zeros((10, 3), dtype=np.float32)
     lengths = np.array([4])
     for start, end, label in [(0, 4, 1), (0, 1, 2), (1, 4, 2), (1, 3, 1), (3, 4, 1)]:
-        packed[layout.cell_index(lengths, np.array([start]), np.array([end])), label] = 1
+        packed[packing.cell_index(lengths, np.array([start]), np.array([end])), label] = 1
     (tree,) = decode(SpanScores.from_packed(packed, lengths).reduce())
     found = list(zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), strict=True))
     assert found == [(0, 4, 1), (0, 1, 2), (1, 4, 2), (1, 3, 1), (3, 4, 1)]
@@ -102,7 +102,7 @@ def test_a_thousand_words_decode_in_seconds():
 
 def test_a_tree_as_deep_as_its_sentence_is_long_decodes():
     lengths = np.array([400])
-    _, starts, ends = layout.cells(lengths)
+    _, starts, ends = packing.cells(lengths)
     chart = LabelChart((ends == 400).astype(np.float32), np.ones(len(starts), np.int32), lengths)
     (tree,) = decode(chart)
     assert tree.score == 400

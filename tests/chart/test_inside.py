@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute_force import all_scores, random_scores, spans
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.chart.cky import decode
-from fencepost.chart.diagonals import groups
+from fencepost.chart.groups import groups
 from fencepost.chart.inside import MAX, inside, label_sums, log_partition, marginals, posterior, totals
 from fencepost.chart.scores import SpanScores
+from tests.chart.brute_force import all_scores, random_scores, spans
 
 SHORT = pytest.mark.parametrize(("length", "labels"), [(1, 3), (2, 3), (3, 3), (4, 3), (5, 2), (6, 2)])
 ROOT = pytest.mark.parametrize("force_root", [False, True])

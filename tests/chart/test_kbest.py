@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from brute_force import all_scores, random_scores, spans, whole_scores
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.chart.cky import decode
 from fencepost.chart.kbest import k_best
 from fencepost.chart.scores import SpanScores
+from tests.chart.brute_force import all_scores, random_scores, spans, whole_scores
 
 ROOT = pytest.mark.parametrize("force_root", [False, True])
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from brute_force import random_scores
 
-from fencepost.chart import layout
+from fencepost.chart import packing
 from fencepost.chart.scores import SpanScores
+from tests.chart.brute_force import random_scores
 
 
 def test_packing_and_unpacking_keeps_every_span():
@@ -48,4 +48,4 @@ def test_forcing_the_root_changes_the_root_of_each_sentence_alone():
     scores = random_scores([1, 4, 2], labels=3)
     free, forced = scores.reduce(), scores.reduce(force_root=True)
     changed = np.flatnonzero(free.labels != forced.labels)
-    assert set(changed) == {r for r in layout.roots(scores.lengths) if free.labels[r] == 0}
+    assert set(changed) == {r for r in packing.roots(scores.lengths) if free.labels[r] == 0}

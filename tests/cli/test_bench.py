@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
+
+from fencepost.cli.main import main
+from fencepost.export.onnx import export_onnx
+from fencepost.parsing.parser import load
+from fencepost.parsing.timing import Speed, bench_sentences, parsing_speed
+from fencepost.storage.model_folder import find_model
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
-
-from fencepost.backends.export import export_onnx
-from fencepost.backends.folder import find_model
-from fencepost.cli.main import main
-from fencepost.parser import load
-from fencepost.speed import Speed, bench_sentences, parsing_speed
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_without_a_name_it_measures_the_model_that_ships_whatever_folder_lies_he
         measured.append(folder)
         return Speed(1, 3, 1.0, 1.0)
 
-    monkeypatch.setattr("fencepost.speed.cold_start", first_tree)
+    monkeypatch.setattr("fencepost.parsing.timing.cold_start", first_tree)
     for given in ([], ["--model", "en"]):
         assert main(["bench", *given, "--seconds", "0.1"]) == 0
         assert capsys.readouterr().out.startswith("en with onnx on cpu")

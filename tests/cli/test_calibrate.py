@@ -5,14 +5,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.grammar import toy_trees
-from tests.samples import tiny_config
 
-from fencepost.backends.folder import change_config, find_model
 from fencepost.cli.main import main
-from fencepost.parser import load
+from fencepost.parsing.parser import load
+from fencepost.storage.model_folder import change_config, find_model
 from fencepost.training.run import train
 from fencepost.trees.treebank import Treebank
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
 
 
 @pytest.fixture(scope="module")

@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.grammar import toy_trees
-from tests.samples import tiny_config
 
 from fencepost.cli.main import main
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.evaluation.breakdown import BY
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
 
 TREES = toy_trees(30)
 
@@ -101,7 +101,7 @@ def test_an_interruption_keeps_the_trees_that_are_done(
         yield from TREES[:7]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fencepost.workers.parse_with_workers", interrupted)
+    monkeypatch.setattr("fencepost.parsing.workers.parse_with_workers", interrupted)
     output = tmp_path / "predicted.txt"
     assert main(["evaluate", model, gold, "--output", str(output)]) == 130
     assert not output.exists()

@@ -4,15 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from fencepost.cli.main import main
+from fencepost.config.settings import VectorsConfig
+from fencepost.features.vocabularies import Vocabularies
+from fencepost.parsing.parser import load
+from fencepost.storage.model_folder import WEIGHTS, write_model
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
 from tests.samples import TREES
-
-from fencepost.backends.folder import WEIGHTS, write_model
-from fencepost.cli.main import main
-from fencepost.config import VectorsConfig
-from fencepost.features.vocabularies import Vocabularies
-from fencepost.parser import load
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

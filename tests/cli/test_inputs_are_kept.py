@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.grammar import toy_trees
 
 from fencepost.cli.main import main
 from fencepost.trees.treebank import Treebank
+from tests.grammar import toy_trees
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 import fencepost
 from fencepost.cli import main as program
 from fencepost.cli.train import CONFIGURATIONS
-from fencepost.config_files import config_names
+from fencepost.config.toml import config_names
 from fencepost.errors import InputError, TrainingError
 
 

@@ -16,14 +16,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from tests.grammar import toy_trees
-from tests.samples import tiny_config
 
 from fencepost.cli.main import main
-from fencepost.parser import Parser, load
+from fencepost.parsing.parser import Parser, load
 from fencepost.text.sentences import MOST_WORDS
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
 
 TEXT = 'The cat didn\'t sleep. It said "no".\n\nA heading\n'
 WORDS = [["The", "cat", "did", "n't", "sleep", "."], ["It", "said", "``", "no", "''", "."], ["A", "heading"]]
@@ -140,7 +140,7 @@ def test_probabilities_and_k_best_trees_are_there_when_asked(parse: Parse, parse
 def test_a_sentence_too_long_for_probabilities_is_named(
     model: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fencepost.confidence.LARGEST_CHART", 0)
+    monkeypatch.setattr("fencepost.parsing.confidence.LARGEST_CHART", 0)
     for asked in (["--probabilities"], ["--kbest", "3"], ["--decoding", "risk"]):
         arguments = ["--format", "json", *asked, "--text", "The cat sat."]
         assert main(["parse", "--model", model, *arguments]) == 0

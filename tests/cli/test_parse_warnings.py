@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.samples import TREES, tiny_config
 
 from fencepost.cli.parse_input import items_of_text
 from fencepost.cli.parse_warnings import Watcher
 from fencepost.features.vocab import Vocab
 from fencepost.features.vocabularies import Vocabularies
+from tests.samples import TREES, tiny_config
 
 ENGLISH = "The cat sat on the mat. It worked. Ada wrote notes about engines, and old dogs can learn new tricks."
 JAPANESE = (

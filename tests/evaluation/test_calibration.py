@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.chart.brute_force import random_scores
-from tests.samples import nested
 
 from fencepost.chart.scores import SpanScores
-from fencepost.confidence import Analyst
 from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature
 from fencepost.features.vocab import Labels
+from fencepost.parsing.confidence import Analyst
 from fencepost.trees.spans import Span
 from fencepost.trees.tree import Leaf, Tree
+from tests.chart.brute_force import random_scores
+from tests.samples import nested
 
 LABELS = Labels(((), ("A",), ("B",)))
 LEAVES = [Leaf("N", word) for word in "abc"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.samples import TREES
 
 from fencepost.errors import MismatchError
 from fencepost.evaluation.characters import InText, score_in_text
 from fencepost.evaluation.score import score
 from fencepost.trees.tree import Tree
+from tests.samples import TREES
 
 
 def in_text(*trees: str) -> list[InText]:

@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import save_file
-from tests.grammar import toy_trees
 
 from fencepost.backends.torch import TorchBackend
 from fencepost.cli.main import main
-from fencepost.config_files import load_config
+from fencepost.config.toml import load_config
 from fencepost.evaluation.score import Score, score
 from fencepost.experiments import measure
 from fencepost.experiments.models import model_key
 from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import load_table
 from fencepost.model.plan import AttentionPlan
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
+from tests.grammar import toy_trees
 
 TINY = ("train.max_epochs=1", "encoder.d_model=32", "encoder.layers=8", "char_concat.size=1", "encoder.d_ff=16")
 

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.grammar import toy_trees
 
 from fencepost.experiments.runner import Options
 from fencepost.experiments.side_by_side import Job
 from fencepost.trees.treebank import Treebank
+from tests.grammar import toy_trees
 
 ENDLESS = ("train.max_epochs=100000", "train.patience_epochs=100000", "train.batch_size=4")
 SMALL = ("encoder.d_model=32", "encoder.layers=1", "encoder.d_ff=16", "train.checkpoint_minutes=0.001")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.config import Config
-from fencepost.config_files import load_config
+from fencepost.config.settings import Config
+from fencepost.config.toml import load_config
 from fencepost.errors import UsageError
 from fencepost.experiments.tables import ALL_LANGUAGES, MEASURES, Row, Table, load_table, table_names
 

@@ -4,10 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from tests.samples import TREES
 
-from fencepost.config import Config
-from fencepost.config_files import config_from_table
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_from_table
 from fencepost.features import indexer as module
 from fencepost.features.batching import cost, pieces
 from fencepost.features.indexer import LETTERS_KEPT, Indexer
@@ -23,6 +22,7 @@ from fencepost.features.vocabularies import (
     Vocabularies,
 )
 from fencepost.trees.treebank import Sentence
+from tests.samples import TREES
 
 
 def config_with(*lexical: str) -> Config:

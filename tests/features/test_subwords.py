@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
 
-from fencepost.backends.folder import ModelFolder
-from fencepost.config_files import config_from_table
+from fencepost.config.toml import config_from_table
 from fencepost.errors import MismatchError, ModelError
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import LONGEST_WORD, Subwords, SubwordSentence
 from fencepost.features.wordpiece import WordPiece
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence
+from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
 
 
 def reader(files: PretrainedFiles | None = None, **pretrained: Any) -> Subwords:

@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 import torch
 from safetensors.numpy import save_file
-from tests.samples import TREES
 
-from fencepost.config import Config
-from fencepost.config_files import config_from_table
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_from_table
 from fencepost.errors import ConfigError, InputError, ModelError
 from fencepost.features.batch import Batch
 from fencepost.features.vectors import VectorFiles
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.lexical import Vectors
 from fencepost.model.parser_model import TorchBatch
-from fencepost.parser import load
+from fencepost.parsing.parser import load
 from fencepost.training.run import train
+from tests.samples import TREES
 
 CAT, SLEEP = np.full((2, 3), 1, np.float32), np.full((1, 3), 2, np.float32)
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples import TREES, tiny_config
 
-from fencepost.config import Config, WordsConfig
+from fencepost.config.settings import Config, WordsConfig
 from fencepost.errors import ModelError
 from fencepost.features.vocab import UNKNOWN, Labels, Vocab
 from fencepost.features.vocabularies import FORMAT_VERSION, Vocabularies
 from fencepost.trees.tree import Tree
+from tests.samples import TREES, tiny_config
 
 
 @given(st.lists(st.text(max_size=3)), st.integers(0, 6))

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pretrained_samples import pretrained_files, tokenizer
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from fencepost.config_files import config_from_table
+from fencepost.config.toml import config_from_table
 from fencepost.errors import MissingExtraError
 from fencepost.features import wordpiece
 from fencepost.features.old_unicode import category
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import Subwords
 from fencepost.features.wordpiece import WordPiece
+from tests.pretrained_samples import pretrained_files, tokenizer
 
 LETTERS = string.ascii_lowercase + "ABXßσς\u0307\u0301\u0327\u0344\u302e中가ᄀ😀"
 PIECES = [

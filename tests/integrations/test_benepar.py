@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file, config, parser_weights
-from tests.pretrained_samples import write_encoder
 
-from fencepost.backends.folder import WEIGHTS, ModelFolder
 from fencepost.cli.main import main
 from fencepost.errors import ModelError
 from fencepost.integrations.benepar import import_benepar
-from fencepost.parser import load
+from fencepost.parsing.parser import load
+from fencepost.storage.model_folder import WEIGHTS, ModelFolder
 from fencepost.trees.treebank import Sentence
+from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file, config, parser_weights
+from tests.pretrained_samples import write_encoder
 
 LETTERS = "lexical.representations.0.embedding.weight"
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.samples import nested
 
-from fencepost.backends.export import export_onnx
 from fencepost.errors import UsageError
+from fencepost.export.onnx import export_onnx
 from fencepost.integrations.benepar import import_benepar
-from fencepost.parser import Parser, load
+from fencepost.parsing.parser import Parser, load
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Sentence
+from tests.samples import nested
 
 pytestmark = pytest.mark.golden
 FILES = {"charlstm": "charlstm.pt", "bert": "bert", "t5": "t5"}

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
-from tests.integrations.benepar_samples import char_lstm_file
 from torch import Tensor
 
-from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend
 from fencepost.features.indexer import Indexer
 from fencepost.integrations.benepar import import_benepar
 from fencepost.integrations.benepar_weights import interleaved
 from fencepost.model.parser_model import ParserModel, TorchBatch
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence
+from tests.integrations.benepar_samples import char_lstm_file
 
 WORDS = ("the", "cat", "sleeps")
 LAYER = "encoder.layers.0."

@@ -11,12 +11,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.samples import TREES, tiny_config
 
-from fencepost.config_files import config_from_table
+from fencepost.config.toml import config_from_table
 from fencepost.errors import InputError, ModelError, UsageError
 from fencepost.training.run import train
 from fencepost.trees.tree import Tree
+from tests.samples import TREES, tiny_config
 
 spacy = pytest.importorskip("spacy")
 

@@ -9,12 +9,19 @@ import numpy as np
 import torch
 from torch import nn
 
-from fencepost.config import CharAttentionConfig, CharConcatConfig, CharLSTMConfig, Config, EncoderConfig, ScorerConfig
+from fencepost.config.settings import (
+    CharAttentionConfig,
+    CharConcatConfig,
+    CharLSTMConfig,
+    Config,
+    EncoderConfig,
+    ScorerConfig,
+)
 from fencepost.features.batch import Batch
 from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.build import VocabSizes, build_model
-from fencepost.model.layout import Layout
 from fencepost.model.parser_model import ParserModel, TorchBatch
+from fencepost.model.sequences import Layout
 
 START, STOP = "<start>", "<stop>"
 WORDS = ["<unknown>", START, STOP, "a", "the", "cat", "sat", "on", "mat", "extraordinarily", "slept"]

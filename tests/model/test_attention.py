@@ -6,12 +6,12 @@ import math
 
 import pytest
 import torch
-from model_samples import layout_of
 from torch import Tensor
 
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention
 from fencepost.model.linear import join_blocks
 from fencepost.model.plan import AttentionPlan, Terms
+from tests.model.model_samples import layout_of
 
 D_MODEL, HEADS, D_K, D_V, D_POSITION = 12, 2, 8, 4, 6
 LAYOUT = layout_of(3, 6, 2)

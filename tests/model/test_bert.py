@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 import torch
-from tests.pretrained_samples import PIECES, pretrained_files
 from torch import Tensor
 from transformers import AutoConfig, AutoModel
 
 from fencepost.model.bert import KINDS, Bert, is_ours
-from fencepost.model.layout import Layout
 from fencepost.model.precision import lower
+from fencepost.model.sequences import Layout
+from tests.pretrained_samples import PIECES, pretrained_files
 
 LENGTHS = [7, 1, 12, 3]
 SMALL = [kind for kind in KINDS if kind != "camembert"]  # which is RoBERTa under another name

@@ -7,16 +7,16 @@ import math
 
 import pytest
 import torch
-from model_samples import LEXICALS, SENTENCES, SIZES, VARIANTS, small_config, small_model, torch_batch
 from torch import nn
 
-from fencepost.config import Config, TagsConfig, WordsConfig
+from fencepost.config.settings import Config, TagsConfig, WordsConfig
 from fencepost.model.attention import MultiHeadAttention
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.lexical import CharAttention
 from fencepost.model.parser_model import ModelOutput, ParserModel
+from tests.model.model_samples import LEXICALS, SENTENCES, SIZES, VARIANTS, small_config, small_model, torch_batch
 
 SPANS = sum(len(sentence) * (len(sentence) + 1) // 2 for sentence in SENTENCES)
 WORDS = sum(map(len, SENTENCES))

@@ -5,12 +5,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interpreted import run_interpreted
 
-from fencepost.chart import cky, layout
+from fencepost.chart import cky, packing
 from fencepost.chart.inside import log_partition, marginals
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.model.decode import best_labels, decode, inside, sum_by_sentence
+from tests.model.interpreted import run_interpreted
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
@@ -20,7 +20,7 @@ LENGTHS = st.lists(st.integers(1, 14), min_size=1, max_size=6)
 
 def random_cells(lengths: list[int], seed: int, whole: bool = False) -> np.ndarray:
     """A score for each cell; whole numbers make many trees equal."""
-    cells = int(layout.span_count(np.array(lengths)).sum())
+    cells = int(packing.span_count(np.array(lengths)).sum())
     scores = np.random.default_rng(seed).normal(0, 1.5, cells)
     return (np.round(scores) if whole else scores).astype(np.float32)
 
@@ -76,7 +76,7 @@ def test_sums_over_trees_are_those_of_numpy(device, force_root, lengths):
     packed = SpanScores.from_packed(np.stack([np.zeros_like(scores), scores], axis=1), np.array(lengths))
     total, found = inside(torch.tensor(scores, device=device), torch.tensor(lengths, device=device), force_root)
     assert total.cpu().numpy() == pytest.approx(log_partition(packed, force_root), rel=1e-5, abs=1e-5)
-    expected = marginals(packed, force_root)[layout.cells(packed.lengths)][:, 1]
+    expected = marginals(packed, force_root)[packing.cells(packed.lengths)][:, 1]
     assert found.cpu().numpy() == pytest.approx(expected, abs=2e-4)
 
 
@@ -113,17 +113,19 @@ def test_a_batch_of_no_sentences_is_no_trouble(device):
 
 INTERPRETED = """
     import torch
-    from fencepost.model import diagonals, kernels
+    from fencepost.model import diagonals
+    from fencepost.model.cuda import chart_kernels
 
     lengths = torch.tensor([1, 2, 34])
     counts = lengths * (lengths + 1) // 2
     offsets = counts.cumsum(0) - counts
     torch.manual_seed(0)
     for scores in (torch.randn(int(counts.sum())), torch.randn(int(counts.sum())).round()):
-        for found, expected in zip(kernels.best_trees(scores, offsets, lengths), diagonals.best_trees(scores, lengths)):
+        by_kernel = chart_kernels.best_trees(scores, offsets, lengths)
+        for found, expected in zip(by_kernel, diagonals.best_trees(scores, lengths), strict=True):
             assert torch.equal(found, expected)
     for force_root in (False, True):
-        found = kernels.inside_outside(scores, offsets, lengths, force_root)
+        found = chart_kernels.inside_outside(scores, offsets, lengths, force_root)
         expected = diagonals.inside_outside(scores.double(), lengths, force_root)
         torch.testing.assert_close(found[0].double(), expected[0], rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(found[1].double(), expected[1], rtol=0, atol=2e-4)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from model_samples import ATTENTION_VARIANTS, SENTENCES, layout_of, small_config, small_model, torch_batch
 from torch import Tensor
 from torch.nn.functional import layer_norm
 
@@ -15,10 +14,11 @@ from fencepost.errors import ConfigError
 from fencepost.model.attention import FromInput, MultiHeadAttention
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
-from fencepost.model.layout import Layout
 from fencepost.model.linear import BlockDiagonal, join_blocks
 from fencepost.model.plan import AttentionPlan, Terms
 from fencepost.model.residual import Rows
+from fencepost.model.sequences import Layout
+from tests.model.model_samples import ATTENTION_VARIANTS, SENTENCES, layout_of, small_config, small_model, torch_batch
 
 LAYOUT = layout_of(3, 5, 1)
 NO_DROPOUT = SharedDropout(0.0, shared=True)

@@ -8,7 +8,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from model_samples import (
+from torch import Tensor
+
+from fencepost.model.parser_model import ParserModel
+from fencepost.model.plan import AttentionPlan
+from tests.model.model_samples import (
     ATTENTION_VARIANTS,
     LEXICALS,
     SENTENCES,
@@ -18,10 +22,6 @@ from model_samples import (
     small_model,
     torch_batch,
 )
-from torch import Tensor
-
-from fencepost.model.parser_model import ParserModel
-from fencepost.model.plan import AttentionPlan
 
 PLANS = {
     "full": AttentionPlan(),

@@ -7,13 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
-from model_samples import SENTENCES, START, STOP, WORDS, batch_of, small_model, spelling, torch_batch
-from model_samples import small_config as config_of
 
 from fencepost.errors import UsageError
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.lexical import CharConcat, CharLSTM, Lexical, TagEmbedding, WordEmbedding
 from fencepost.model.parser_model import TorchBatch
+from tests.model.model_samples import SENTENCES, START, STOP, WORDS, batch_of, small_model, spelling, torch_batch
+from tests.model.model_samples import small_config as config_of
 
 NO_DROPOUT = SharedDropout(0.0, shared=True)
 BATCH = torch_batch(SENTENCES)

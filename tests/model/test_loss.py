@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.chart import layout
+from fencepost.chart import packing
 from fencepost.chart.inside import log_partition
 from fencepost.chart.scores import SpanScores
 from fencepost.model.loss import crf_loss, margin_loss
@@ -31,7 +31,7 @@ def binary_trees(start: int, end: int) -> Iterator[list[Span]]:
 
 
 def place(length: int, span: Span) -> int:
-    return int(layout.cell_index(np.int64(length), np.int64(span[0]), np.int64(span[1])))
+    return int(packing.cell_index(np.int64(length), np.int64(span[0]), np.int64(span[1])))
 
 
 def example(lengths: list[int], labels: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
-from model_samples import layout_of
 
 from fencepost.errors import ConfigError
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.plan import AttentionPlan
+from tests.model.model_samples import layout_of
 
 LAYOUT = layout_of(3, 5, 1)
 

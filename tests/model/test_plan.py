@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from fencepost.config import PlanConfig
+from fencepost.config.settings import PlanConfig
 from fencepost.errors import ConfigError
-from fencepost.model.layout import Layout
 from fencepost.model.plan import AttentionPlan, Terms
+from fencepost.model.sequences import Layout
 
 STRICT_1 = """
     xx....

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from tests.pretrained_samples import KINDS, pretrained_files
 from torch import Tensor
 
-from fencepost.config import Config
-from fencepost.config_files import config_from_table
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_from_table
 from fencepost.errors import ConfigError, UsageError
 from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
@@ -22,6 +21,7 @@ from fencepost.model.encoder import NoEncoder
 from fencepost.model.parser_model import ParserModel, TorchBatch
 from fencepost.model.pretrained import Hiding, Pretrained, ScalarMix, build_encoder
 from fencepost.trees.treebank import Sentence
+from tests.pretrained_samples import KINDS, pretrained_files
 
 SENTENCES = [Sentence(("the", "cats", "sleep", ".")), Sentence(("sleeping",)), Sentence(("a", "cat") * 8)]
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import torch
-from interpreted import run_interpreted
 from torch import Tensor, nn
 
-from fencepost.model.layout import Layout
 from fencepost.model.recurrence import last_states
+from fencepost.model.sequences import Layout
+from tests.model.interpreted import run_interpreted
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
@@ -96,7 +96,7 @@ INTERPRETED = """
     import numpy as np
     import torch
     from torch import nn
-    from fencepost.model.layout import Layout
+    from fencepost.model.sequences import Layout
     from fencepost.model.recurrence import last_states, last_states_in_one_launch
 
     def states_and_gradients(function, lstm, rows, layout):

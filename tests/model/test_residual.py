@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from interpreted import run_interpreted
-from model_samples import layout_of
 from torch import Tensor, nn
 
 from fencepost.model.dropout import SharedDropout
-from fencepost.model.layout import Layout
 from fencepost.model.linear import join_blocks
 from fencepost.model.residual import (
     ResidualNorm,
@@ -21,6 +18,9 @@ from fencepost.model.residual import (
     relu_and_drop,
     relu_and_drop_in_one_launch,
 )
+from fencepost.model.sequences import Layout
+from tests.model.interpreted import run_interpreted
+from tests.model.model_samples import layout_of
 
 LENGTHS = 3, 5, 1
 ON_A_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
@@ -71,7 +71,7 @@ def test_relu_comes_after_the_bias_and_some_of_it_is_dropped() -> None:
 
 INTERPRETED = """
     import torch
-    from fencepost.model import layer_kernels
+    from fencepost.model.cuda import layer_kernels
     from tests.model.test_residual import (
         assert_dropout_like_torch, assert_nan_stays_nan, assert_norm_like_torch, assert_relu_like_torch
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-from model_samples import SENTENCES, torch_batch
 from torch import Tensor, nn
 
 from fencepost.model.scorer import SpanScorer, TagScorer
+from tests.model.model_samples import SENTENCES, torch_batch
 
 D_MODEL, LABELS = 8, 4
 BATCH = torch_batch(SENTENCES)

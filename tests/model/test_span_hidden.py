@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from interpreted import run_interpreted
-from model_samples import SENTENCES, batch_of
 from torch import Tensor, nn
 
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.scorer import SpanScorer
 from fencepost.model.span_hidden import _has_kernels, span_hidden
+from tests.model.interpreted import run_interpreted
+from tests.model.model_samples import SENTENCES, batch_of
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
@@ -133,7 +133,7 @@ def test_deterministic_training_and_double_precision_go_without_the_kernels() ->
 INTERPRETED = """
     import torch
     from torch import nn
-    from fencepost.model import span_kernels
+    from fencepost.model.cuda import span_kernels
     from fencepost.model.span_hidden import span_hidden, span_hidden_in_one_launch
 
     def hidden_and_gradients(function, weights, fenceposts, starts, ends, bias, norm):

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from corpora import Item
 from evaluate import f1, measured, tag_accuracy
-from tests.samples import tiny_config
 
-from fencepost.config import Config
-from fencepost.config_files import load_config
-from fencepost.parser import Parser
+from fencepost.config.settings import Config
+from fencepost.config.toml import load_config
+from fencepost.parsing.parser import Parser
 from fencepost.trees.tree import Tree
+from tests.samples import tiny_config
 
 MODELS = Path(__file__).resolve().parents[2] / "models" / "english"
 GOLD = Tree.from_string(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from corpora import Item
 from raw_text import score_raw_text, sentence_text, text_of
 
-from fencepost.parser import Parser
+from fencepost.parsing.parser import Parser
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 

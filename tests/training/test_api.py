@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.grammar import toy_trees
-from tests.samples import tiny_config
 
 import fencepost
-from fencepost.config_files import config_to_toml
+from fencepost.config.toml import config_to_toml
 from fencepost.errors import ConfigError, UsageError
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
 
 
 def test_configurations_and_trees_may_be_files(tmp_path: Path) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.grammar import toy_trees
-from tests.samples import TREES, tiny_config
 
 from fencepost.chart.cky import Decoded
 from fencepost.evaluation.params import load_params
@@ -18,6 +16,8 @@ from fencepost.training.dev import DevScorer
 from fencepost.trees.spans import nest, spans_below_root
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Treebank
+from tests.grammar import toy_trees
+from tests.samples import TREES, tiny_config
 
 PARAMETERS = ("collins", "spmrl", "none")
 

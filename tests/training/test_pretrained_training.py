@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 import torch
-from tests.pretrained_samples import write_encoder
-from tests.samples import TREES, tiny_config
 from torch import Tensor
 
-from fencepost.config import Config
-from fencepost.config_files import config_from_table
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_from_table
 from fencepost.errors import ModelError
 from fencepost.model.pretrained import Pretrained, pretrained_encoders
-from fencepost.parser import load
+from fencepost.parsing.parser import load
 from fencepost.training.run import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence
+from tests.pretrained_samples import write_encoder
+from tests.samples import TREES, tiny_config
 
 CPU = torch.device("cpu")
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import torch
 from safetensors import SafetensorError
-from tests.samples import TREES, tiny_config
 
-from fencepost.backends.folder import CHECKPOINT
-from fencepost.backends.lock import locked
 from fencepost.errors import TrainingError, UsageError
+from fencepost.storage.lock import locked
+from fencepost.storage.model_folder import CHECKPOINT
 from fencepost.training import checkpoint
 from fencepost.training.checkpoint import read_checkpoint
-from fencepost.training.made_of import MadeOf
+from fencepost.training.provenance import Provenance
 from fencepost.training.run import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
+from tests.samples import TREES, tiny_config
 
 DIGESTS = {"training set": "x", "development set": "y"}
 
@@ -151,15 +151,15 @@ def test_a_checkpoint_that_says_nothing_of_its_trees_is_taken_on_trust(
 @pytest.mark.parametrize(
     ("now", "what"),
     [
-        (MadeOf("others", "seed = 1\n", DIGESTS), "training set"),  # of a run that started from another model
-        (MadeOf("words", "seed = 2\n", DIGESTS), "config"),
-        (MadeOf("words", "seed = 1\n", {**DIGESTS, "training set": "z"}), "training set"),
-        (MadeOf("words", "seed = 1\n", {**DIGESTS, "development set": "z"}), "development set"),
+        (Provenance("others", "seed = 1\n", DIGESTS), "training set"),  # of a run that started from another model
+        (Provenance("words", "seed = 2\n", DIGESTS), "config"),
+        (Provenance("words", "seed = 1\n", {**DIGESTS, "training set": "z"}), "training set"),
+        (Provenance("words", "seed = 1\n", {**DIGESTS, "development set": "z"}), "development set"),
     ],
 )
-def test_a_run_goes_on_with_all_that_it_was_made_of_or_not_at_all(now: MadeOf, what: str) -> None:
-    before = MadeOf("words", "seed = 1\nmax_epochs = 3\n", DIGESTS)
-    before.require(MadeOf("words", "seed = 1\nmax_epochs = 4\n", DIGESTS), Path("here"))
+def test_a_run_goes_on_with_all_that_it_was_made_of_or_not_at_all(now: Provenance, what: str) -> None:
+    before = Provenance("words", "seed = 1\nmax_epochs = 3\n", DIGESTS)
+    before.require(Provenance("words", "seed = 1\nmax_epochs = 4\n", DIGESTS), Path("here"))
     with pytest.raises(UsageError, match=f"here was made with another {what}"):
         before.require(now, Path("here"))
 

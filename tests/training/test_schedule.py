@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fencepost.config import TrainConfig
+from fencepost.config.settings import TrainConfig
 from fencepost.training.schedule import Schedule
 
 CONFIG = TrainConfig(learning_rate=0.8, warmup_batches=4, patience_epochs=2.0, max_halvings=2)

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.grammar import toy_trees
-from tests.samples import tiny_config
 
-from fencepost.backends.folder import ModelFolder
 from fencepost.cli.main import main
-from fencepost.config import Config
-from fencepost.config_files import config_to_toml
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_to_toml
 from fencepost.errors import ModelError, UsageError
 from fencepost.features.vocab import Labels, Vocab
-from fencepost.parser import Parser, load
+from fencepost.parsing.parser import Parser, load
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.run import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.brackets import parse_tree
 from fencepost.trees.treebank import Sentence, Treebank
+from tests.grammar import toy_trees
+from tests.samples import tiny_config
 
 CPU = torch.device("cpu")
 CONFIG = replace(tiny_config(), lexical=("words", "char_lstm"))

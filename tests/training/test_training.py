@@ -18,18 +18,16 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.grammar import toy_trees
-from tests.samples import TREES, tiny_config
 
-from fencepost.backends.folder import CHECKPOINT, change_config
 from fencepost.backends.torch import TorchBackend
-from fencepost.config import Config
-from fencepost.config_files import config_from_table, config_to_toml, load_config
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_from_table, config_to_toml, load_config
 from fencepost.errors import TrainingError, UsageError
-from fencepost.evaluation.measures import Brackets
+from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
-from fencepost.parser import load
+from fencepost.parsing.parser import load
+from fencepost.storage.model_folder import CHECKPOINT, change_config
 from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.dev import DevSet
@@ -39,6 +37,8 @@ from fencepost.training.schedule import Schedule
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence, Treebank
+from tests.grammar import toy_trees
+from tests.samples import TREES, tiny_config
 
 CPU = torch.device("cpu")
 PATIENCE = 300.0  # seconds for a process that takes ten

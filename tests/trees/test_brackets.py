@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import trees
 
 from fencepost.errors import ExtraTextError, MissingLabelError, TreeError, UnbalancedError
 from fencepost.trees import brackets
 from fencepost.trees.brackets import SourceLine, parse_tree, parse_trees, read_trees
 from fencepost.trees.tree import Leaf, Tree
+from tests.trees.strategies import trees
 
 CAT = "(S (NP (DT The) (NN cat)) (VP (VBD sat)))"
 

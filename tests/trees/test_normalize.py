@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from strategies import trees
 
 from fencepost.trees.normalize import ROOT_SYMBOLS, Normalization, normalize, strip_label
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import iter_trees
+from tests.trees.strategies import trees
 
 CHOICES = {
     "en/craft": Normalization(unwrap=("TITLE", "HEADING", "CAPTION")),

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, settings
-from strategies import trees
-from tests.samples import nested
 
 from fencepost.errors import TreeError
 from fencepost.trees.spans import Span, nest, spans_below_root, spans_of
 from fencepost.trees.tree import Leaf, Tree
+from tests.samples import nested
+from tests.trees.strategies import trees
 
 WORKS = Tree.from_string("(TOP (S (NP (PRP It)) (VP (VBZ works))))")
 PAIR = [Leaf("PRP", "It"), Leaf("VBZ", "works")]

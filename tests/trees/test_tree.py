@@ -5,12 +5,12 @@ import pickle
 
 import pytest
 from hypothesis import given, settings
-from strategies import trees, words
 
 from fencepost.errors import EmptyNodeError, MismatchError, TreeError
 from fencepost.text.stream import read_stream
 from fencepost.text.tokens import tokenize
 from fencepost.trees.tree import Leaf, Tree, escape, unescape
+from tests.trees.strategies import trees, words
 
 CAT = Tree("S", [Tree("NP", [Leaf("DT", "The"), Leaf("NN", "cat")]), Tree("VP", [Leaf("VBD", "sat")])])
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from strategies import trees
 
 from fencepost.errors import InputError, MismatchError
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence, Treebank, iter_trees
+from tests.trees.strategies import trees
 
 CAT = Tree.from_string("(TOP (S (NP (DT The) (NN cat)) (VP (VBD sat))))")
 DOG = Tree.from_string("(TOP (S (NP (DT A) (NN dog)) (VP (VBD ran))))")

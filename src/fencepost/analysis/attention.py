@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from fencepost.backends.torch import TorchBackend
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.errors import UsageError
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies

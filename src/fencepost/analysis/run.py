@@ -10,15 +10,15 @@ from typing import Final
 from fencepost.analysis.attention import AttentionReader
 from fencepost.analysis.heads import HeadAverages, average, distance_names
 from fencepost.analysis.report import Findings, head_pictures, to_html
-from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import TorchBackend
 from fencepost.errors import UsageError
 from fencepost.evaluation.breakdown import BY, breakdown
 from fencepost.evaluation.params import load_params
 from fencepost.evaluation.score import Score, compare
 from fencepost.model.encoder import SelfAttentiveEncoder
-from fencepost.parser import Parser
-from fencepost.trees.files import write_atomically
+from fencepost.parsing.parser import Parser
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.text_files import write_atomically
 from fencepost.trees.treebank import Sentence, Treebank
 
 REPORT: Final = "report.html"

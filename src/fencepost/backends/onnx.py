@@ -11,14 +11,14 @@ import onnxruntime
 from onnxruntime import InferenceSession
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, disagreement, require_listed
-from fencepost.backends.word_cache import WordCache
-from fencepost.chart import cky, layout
+from fencepost.backends.word_vector_cache import WordVectorCache
+from fencepost.chart import cky, packing
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
-from fencepost.config import REACH, Config, PlanConfig
+from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
+from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, disagreement, require_listed
 
 BATCH_TOKENS: Final = 4_000
 ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once
@@ -34,7 +34,7 @@ class OnnxBackend:
         """``sessions`` of the graphs by the names of their files."""
         self._model, self._spans = sessions[ONNX], sessions[SPANS]
         self._letters, self._subwords = sessions.get(LETTERS), sessions.get(SUBWORDS)
-        self._cache = WordCache(self._spell)
+        self._cache = WordVectorCache(self._spell)
         self._plan = config.eval.plan
         self._longest = config.eval.longest
         self._force_root = config.scorer.force_root
@@ -67,7 +67,7 @@ class OnnxBackend:
         parts = [_run(self._spans, ("best", "label"), piece) for piece in _cut(fenceposts, *pairs)]
         best, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
         if self._force_root:
-            roots = layout.roots(batch.lengths)
+            roots = packing.roots(batch.lengths)
             (scores,) = _run(self._spans, ("scores",), _spans(fenceposts, pairs[0][roots], pairs[1][roots]))
             best[roots], labels[roots] = scores[:, 1:].max(axis=1), 1 + scores[:, 1:].argmax(axis=1)
         parsed = Parsed(cky.decode(LabelChart(best, labels.astype(np.int32), batch.lengths)), tags)
@@ -237,7 +237,7 @@ def _scatter(rows: npt.NDArray[Any], padded: npt.NDArray[Any], first: Ints, coun
 
 def _pairs(lengths: Ints) -> tuple[Ints, Ints]:
     """The fenceposts, counted through the batch, where each span starts and ends."""
-    sentences, starts, ends = layout.cells(lengths)
+    sentences, starts, ends = packing.cells(lengths)
     first = _firsts(lengths + 1)[sentences]
     return first + starts, first + ends
 

@@ -17,10 +17,9 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import Parsed, Scored
-from fencepost.backends.folder import WEIGHTS, ModelFolder, disagreement, require_weights
 from fencepost.chart import cky
 from fencepost.chart.scores import LabelChart, SpanScores
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.errors import ModelError, UsageError, require_device
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
@@ -29,6 +28,7 @@ from fencepost.model.decode import decode, label_roots_, root_cells
 from fencepost.model.parser_model import ParserModel, TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
+from fencepost.storage.model_folder import WEIGHTS, ModelFolder, disagreement, require_weights
 
 CPU_BATCH_TOKENS: Final = 2_000
 CUDA_BATCH_TOKENS: Final = 40_000

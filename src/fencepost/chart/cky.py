@@ -14,9 +14,9 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from fencepost.chart import layout
-from fencepost.chart.diagonals import Grid, Group, groups
-from fencepost.chart.layout import Ints
+from fencepost.chart import packing
+from fencepost.chart.groups import Grid, Group, groups
+from fencepost.chart.packing import Ints
 from fencepost.chart.scores import Floats, LabelChart
 
 Marks = npt.NDArray[np.bool_]
@@ -51,7 +51,7 @@ def mark(chart: LabelChart) -> tuple[Floats, Marks]:
 def collect(chart: LabelChart, scores: Floats, marked: Marks) -> list[Decoded]:
     """The trees made of the marked cells, wherever they were marked."""
     indices = np.flatnonzero(marked & (chart.labels != 0))
-    sentences, starts, ends = layout.locate(chart.lengths, indices)
+    sentences, starts, ends = packing.locate(chart.lengths, indices)
     order = np.lexsort((-ends, starts, sentences))
     starts, ends, labels = starts[order], ends[order], chart.labels[indices[order]].astype(np.int64)
     bounds = np.searchsorted(sentences[order], np.arange(len(chart.lengths) + 1)).tolist()

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fencepost.chart import layout
-from fencepost.chart.diagonals import Grid, Group, groups
-from fencepost.chart.layout import Ints
+from fencepost.chart import packing
+from fencepost.chart.groups import Grid, Group, groups
+from fencepost.chart.packing import Ints
 from fencepost.chart.scores import Floats, SpanScores
 
 Doubles = npt.NDArray[np.float64]
@@ -78,7 +78,7 @@ class Posterior:
     def of_spans(self, sentence: int, starts: Ints, ends: Ints) -> Doubles:
         """The probability of each label over some spans of a sentence; 0 for the empty label. [C, L]"""
         lengths = self.scores.lengths
-        cells = layout.offsets(lengths)[sentence] + layout.cell_index(lengths[sentence], starts, ends)
+        cells = packing.offsets(lengths)[sentence] + packing.cell_index(lengths[sentence], starts, ends)
         return self.of_cells(cells, self.scores.scores[sentence, starts, ends])
 
     def of_cells(self, cells: Ints | slice, scores: Floats) -> Doubles:
@@ -103,7 +103,7 @@ def posterior(scores: SpanScores, force_root: bool = False, temperature: float =
 def marginals(scores: SpanScores, force_root: bool = False) -> Doubles:
     """The probability of each labelled span, shaped as the scores; 0 for the empty label. [B, N+1, N+1, L]"""
     known = posterior(scores, force_root)
-    sentences, starts, ends = layout.cells(scores.lengths)
+    sentences, starts, ends = packing.cells(scores.lengths)
     result = np.zeros(scores.scores.shape)
     for here, piece in scores.pieces():
         result[sentences[here], starts[here], ends[here]] = known.of_cells(here, piece)
@@ -112,7 +112,7 @@ def marginals(scores: SpanScores, force_root: bool = False) -> Doubles:
 
 def label_sums(scores: SpanScores, semiring: Semiring, temperature: float = 1.0) -> Doubles:
     """The "or" of all labels of a span but the empty one. [S]"""
-    result = np.zeros(int(layout.span_count(scores.lengths).sum()))
+    result = np.zeros(int(packing.span_count(scores.lengths).sum()))
     for here, piece in scores.pieces():
         result[here] = semiring.any(np.divide(piece[:, 1:].T, temperature, dtype=np.float64, order="C"))
     return result

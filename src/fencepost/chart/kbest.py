@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fencepost.chart.cky import Decoded
-from fencepost.chart.diagonals import groups
+from fencepost.chart.groups import groups
 from fencepost.chart.inside import MAX, Doubles, inside, label_sums
 from fencepost.chart.scores import Floats, SpanScores
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fencepost.chart import cky, layout
+from fencepost.chart import cky, packing
 from fencepost.chart.cky import Decoded
 from fencepost.chart.inside import Posterior
 from fencepost.chart.scores import LabelChart
@@ -28,7 +28,7 @@ def _gains(known: Posterior, force_root: bool) -> LabelChart:
         found[:, 0] = 0
         gains[here], labels[here] = found.max(axis=1), found.argmax(axis=1)
     if force_root:
-        roots = layout.roots(lengths)
+        roots = packing.roots(lengths)
         found = 2 * known.of_cells(roots, known.scores.scores[np.arange(len(lengths)), 0, lengths])[:, 1:] - 1
         gains[roots], labels[roots] = found.max(axis=1), 1 + found.argmax(axis=1)
     return LabelChart(gains, labels, lengths)

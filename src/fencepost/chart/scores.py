@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from fencepost.chart import layout
-from fencepost.chart.layout import Ints
+from fencepost.chart import packing
+from fencepost.chart.packing import Ints
 
 Floats = npt.NDArray[np.float32]
 PIECE: Final = 1 << 12  # cells whose label scores are looked at together: they stay in the processor's cache
@@ -44,7 +44,7 @@ class SpanScores:
     @classmethod
     def from_pieces(cls, pieces: Iterable[Floats], lengths: Ints) -> SpanScores:
         """From packed scores that come some cells at a time, so that all are never in memory twice."""
-        sentences, starts, ends = layout.cells(lengths)
+        sentences, starts, ends = packing.cells(lengths)
         posts = int(lengths.max(initial=0)) + 1
         coming = iter(pieces)
         first = next(coming)
@@ -58,11 +58,11 @@ class SpanScores:
 
     def packed(self) -> Floats:
         """The scores of the real spans alone. [S, L]"""
-        return self.scores[layout.cells(self.lengths)]
+        return self.scores[packing.cells(self.lengths)]
 
     def pieces(self) -> Iterator[tuple[slice, Floats]]:
         """``packed`` some cells at a time, for what would take many times the memory of the scores of all."""
-        sentences, starts, ends = layout.cells(self.lengths)
+        sentences, starts, ends = packing.cells(self.lengths)
         for low in range(0, len(starts), PIECE):
             here = slice(low, low + PIECE)
             yield here, self.scores[sentences[here], starts[here], ends[here]]
@@ -72,7 +72,7 @@ class SpanScores:
         packed = self.packed()
         labels = packed.argmax(axis=1)
         if force_root:
-            roots = layout.roots(self.lengths)
+            roots = packing.roots(self.lengths)
             labels[roots] = 1 + packed[roots, 1:].argmax(axis=1)
         best = np.take_along_axis(packed, labels[:, None], axis=1)[:, 0]
         return LabelChart(best, labels.astype(np.int32), self.lengths)

@@ -54,16 +54,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_random(size: str, folder: Path, device: str) -> None:
     try:
-        from fencepost.backends.random_model import write_random_model
+        from fencepost.export.random_model import write_random_model
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "onnx", "export", "making a random model") from error
     write_random_model(size, folder, exported=device == "cpu")
 
 
 def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]:
-    from fencepost.backends.folder import DEFAULT_MODEL, find_model
-    from fencepost.parser import load
-    from fencepost.speed import bench_sentences, cold_start, parsing_speed
+    from fencepost.parsing.parser import load
+    from fencepost.parsing.timing import bench_sentences, cold_start, parsing_speed
+    from fencepost.storage.model_folder import DEFAULT_MODEL, find_model
 
     folder = find_model(model)
     parser = load(folder, device=arguments.device)

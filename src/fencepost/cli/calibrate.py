@@ -34,11 +34,11 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.backends.folder import ModelFolder, change_config, require_own
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
-    from fencepost.parser import load
-    from fencepost.trees.files import require_folder
+    from fencepost.parsing.parser import load
+    from fencepost.storage.model_folder import ModelFolder, change_config, require_own
+    from fencepost.storage.text_files import require_folder
     from fencepost.trees.treebank import Treebank
 
     require_from_one(arguments, "sentences")

@@ -33,7 +33,7 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     try:
-        from fencepost.backends.export import export_onnx
+        from fencepost.export.onnx import export_onnx
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "onnx", "export", "exporting") from error
     export_onnx(arguments.model, arguments.out, arguments.precision)

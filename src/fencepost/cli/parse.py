@@ -10,16 +10,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from fencepost.cli.progress import Progress
 from fencepost.cli.shared import add_parsing_options, open_output, require_from_one
 from fencepost.errors import InputError, UsageError
+from fencepost.progress import Progress
 
 if TYPE_CHECKING:
     from fencepost.cli.parse_input import Item, Reading, Source
     from fencepost.cli.parse_output import Writer
     from fencepost.cli.parse_warnings import Watcher
-    from fencepost.confidence import Analysis, Constituent
-    from fencepost.workers import Workers
+    from fencepost.parsing.confidence import Analysis, Constituent
+    from fencepost.parsing.workers import Workers
 
 EXAMPLES: Final = """\
 examples:
@@ -78,9 +78,9 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.parse_input import Source, batches, items_of_text
     from fencepost.cli.parse_output import WRITERS
     from fencepost.cli.parse_warnings import Watcher
-    from fencepost.parser import CHUNK, load
-    from fencepost.trees.files import find_files, require_other
-    from fencepost.workers import Workers
+    from fencepost.parsing.parser import CHUNK, load
+    from fencepost.parsing.workers import Workers
+    from fencepost.storage.text_files import find_files, require_other
 
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
@@ -197,7 +197,7 @@ class BadLines:
 
 
 def _analyses(workers: Workers, items: list[Item], arguments: argparse.Namespace) -> Iterator[Analysis]:
-    from fencepost.confidence import without_probabilities
+    from fencepost.parsing.confidence import without_probabilities
 
     sentences = [item.found.sentence() for item in items]
     size = arguments.batch_tokens

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from fencepost.errors import InputError, TreeError
-from fencepost.streaming import GROWTH
+from fencepost.parsing.chunks import GROWTH
+from fencepost.storage.text_files import STANDARD_INPUT
 from fencepost.text.lines import TextLine, read_text_lines
 from fencepost.text.sentences import MOST_WORDS, Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import Token, tokenize
-from fencepost.trees.files import STANDARD_INPUT
 from fencepost.trees.tree import NOT_TEXT, check_tags, escape
 
 Reading: TypeAlias = Mode | Literal["tokenized", "tagged"]

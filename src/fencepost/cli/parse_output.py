@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Final, Protocol, TextIO
 
 from fencepost.cli.parse_input import Item
-from fencepost.confidence import Analysis, Constituent, ScoredTree
 from fencepost.drawing import html
-from fencepost.drawing.layout import visible
+from fencepost.drawing.boxes import visible
 from fencepost.drawing.svg import stack_svg, to_svg
 from fencepost.drawing.terminal import pretty
+from fencepost.parsing.confidence import Analysis, Constituent, ScoredTree
 from fencepost.trees.tree import Tree
 
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from fencepost.digest import digest
 from fencepost.errors import MissingExtraError, UsageError
+from fencepost.storage.fingerprint import fingerprint
 
 EXAMPLES = """examples:
   fencepost reproduce table4 --treebank wsj --out results --device cuda --set train.precision=bf16
@@ -62,7 +62,7 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.experiments.tables import load_table, table_names
-    from fencepost.trees.files import require_folder
+    from fencepost.storage.text_files import require_folder
 
     if arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}: there must be one at least")
@@ -132,7 +132,7 @@ def _part(only: str) -> str:
     names = only.replace("/", "-")
     if len(names) <= LONGEST_NAME:
         return names
-    return f"{names[: LONGEST_NAME // 2]}-{digest([only])}"
+    return f"{names[: LONGEST_NAME // 2]}-{fingerprint([only])}"
 
 
 def _seeds(text: str) -> tuple[int, ...]:

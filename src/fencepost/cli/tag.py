@@ -44,8 +44,8 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.tagging import tag_accuracy
-    from fencepost.trees.files import require_other, write_atomically
+    from fencepost.storage.text_files import require_other, write_atomically
+    from fencepost.training.tagging import tag_accuracy
     from fencepost.trees.treebank import Treebank
 
     _check(arguments)
@@ -75,15 +75,15 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _predict(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
-    from fencepost.parser import load
-    from fencepost.tagging import iter_predict_tags
+    from fencepost.parsing.parser import load
+    from fencepost.training.tagging import iter_predict_tags
 
     return iter_predict_tags(load(arguments.paths[0], device=arguments.device), trees)
 
 
 def _jackknife(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
-    from fencepost.config_files import load_config
-    from fencepost.tagging import jackknife
+    from fencepost.config.toml import load_config
+    from fencepost.training.tagging import jackknife
 
     config = load_config(arguments.config or "tagger", arguments.set)
     work = Path(f"{arguments.output}.folds")

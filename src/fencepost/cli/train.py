@@ -44,10 +44,10 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.backends.folder import CHECKPOINT
-    from fencepost.config import Config
+    from fencepost.config.settings import Config
+    from fencepost.storage.model_folder import CHECKPOINT
+    from fencepost.storage.text_files import new_folder
     from fencepost.training.api import train
-    from fencepost.trees.files import new_folder
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)

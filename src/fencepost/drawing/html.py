@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from fencepost.drawing.layout import visible
+from fencepost.drawing.boxes import visible
 from fencepost.drawing.svg import STYLE, to_svg
 from fencepost.trees.tree import Tree
 

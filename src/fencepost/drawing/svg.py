@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from fencepost.drawing.layout import Box, is_right_to_left, lay_out
+from fencepost.drawing.boxes import Box, is_right_to_left, lay_out
 from fencepost.trees.tree import Tree
 
 _MARGIN: Final = 12

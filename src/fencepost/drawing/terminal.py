@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from fencepost.drawing.layout import Box, lay_out, visible
+from fencepost.drawing.boxes import Box, lay_out, visible
 from fencepost.trees.tree import Leaf, Node, Tree, escape
 
 # Which ways a line goes on: up, down, left, right.

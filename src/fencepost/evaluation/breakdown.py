@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.evalb import Bracket, Comparison, Status
-from fencepost.evaluation.measures import Brackets
 
 Key: TypeAlias = Callable[[Bracket, Comparison], str | int]
 PHRASE_LENGTHS: Final = (1, 2, 3, 4, 5, 10, 20, 40)  # the last length of each row; one more row for all above

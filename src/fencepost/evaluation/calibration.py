@@ -17,15 +17,15 @@ import numpy.typing as npt
 from fencepost.chart.cky import decode
 from fencepost.chart.inside import posterior
 from fencepost.chart.scores import SpanScores
-from fencepost.confidence import ConstituentReader
 from fencepost.features.batching import pieces
 from fencepost.features.vocab import Labels
+from fencepost.parsing.confidence import ConstituentReader
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
-    from fencepost.parser import Parser
+    from fencepost.parsing.parser import Parser
 
 Floats = npt.NDArray[np.float64]
 BATCH_TOKENS: Final = 500  # all label scores of a batch are in memory at once

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from fencepost.errors import MismatchError
+from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.evalb import Bracket, LabelNames
-from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import ScoreParams, load_params
 from fencepost.trees.spans import spans_of
 from fencepost.trees.tree import Tree

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.errors import UsageError
+from fencepost.evaluation.brackets import Brackets, percent
 from fencepost.evaluation.evalb import Comparer, Comparison, Status
-from fencepost.evaluation.measures import Brackets, percent
 from fencepost.evaluation.params import ScoreParams, load_params
 from fencepost.evaluation.sentences import Parses, load_pairs
 

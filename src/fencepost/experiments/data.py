@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from fencepost.digest import digest
 from fencepost.errors import InputError
+from fencepost.storage.fingerprint import fingerprint
 from fencepost.trees.treebank import Treebank
 
 SUFFIXES: Final = (".txt", ".txt.gz")
@@ -32,14 +32,16 @@ class Data:
         return cls(name, train, dev, test, dev, test)
 
     @cached_property
-    def training_digest(self) -> str:
+    def training_fingerprint(self) -> str:
         """Of all that a trained model depends on."""
-        return digest(map(str, (*self.train, "", *self.dev)))
+        return fingerprint(map(str, (*self.train, "", *self.dev)))
 
     @cached_property
-    def digest(self) -> str:
+    def fingerprint(self) -> str:
         """Of all that a measured figure depends on."""
-        return digest([self.training_digest, *map(str, (*self.gold_dev, "", *self.gold_test, "", *self.test))])
+        return fingerprint(
+            [self.training_fingerprint, *map(str, (*self.gold_dev, "", *self.gold_test, "", *self.test))]
+        )
 
 
 def find_treebanks(folder: Path) -> list[tuple[str, Path]]:

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from fencepost.backends.folder import ModelFolder
 from fencepost.backends.torch import CPU_BATCH_TOKENS, CUDA_BATCH_TOKENS, TorchBackend
-from fencepost.chart import cky, layout
+from fencepost.chart import cky, packing
 from fencepost.chart.scores import LabelChart
-from fencepost.config import PlanConfig
+from fencepost.config.settings import PlanConfig
 from fencepost.evaluation.score import Score, score
 from fencepost.experiments.data import Data
 from fencepost.experiments.models import Model
 from fencepost.features.batching import pieces
 from fencepost.model.decode import decode
-from fencepost.parser import Parser
-from fencepost.tagging import retag
+from fencepost.parsing.parser import Parser
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.training.tagging import retag
 from fencepost.trees.treebank import Sentence, Treebank
 
 PASSES = 3  # of which the fastest counts
@@ -90,7 +90,7 @@ def decoding_seconds(lengths: Sequence[int], device: str) -> float:
 
 def _random_chart(lengths: Sequence[int]) -> LabelChart:
     sizes = np.array(lengths, np.int64)
-    cells = int(layout.span_count(sizes).sum())
+    cells = int(packing.span_count(sizes).sum())
     scores = np.random.default_rng(0).standard_normal(cells, np.float32)
     return LabelChart(scores, np.ones(cells, np.int32), sizes)
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from fencepost.backends.folder import CHECKPOINT
-from fencepost.config import Config
-from fencepost.config_files import config_to_toml, without_later
-from fencepost.digest import digest
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_to_toml, without_later
+from fencepost.storage.fingerprint import fingerprint
+from fencepost.storage.model_folder import CHECKPOINT
+from fencepost.storage.text_files import write_atomically
 from fencepost.training.run import LOG, train
-from fencepost.trees.files import write_atomically
 from fencepost.trees.treebank import Treebank
 
 DONE: Final = "done.json"
@@ -56,4 +56,4 @@ def model_key(config: Config, data: str) -> str:
     """The name of a model's folder. How often a checkpoint is written changes nothing in the model."""
     lines = without_later(config_to_toml(config)).splitlines()
     lines = [line for line in lines if not line.startswith("checkpoint_minutes")]
-    return digest([*lines, data])
+    return fingerprint([*lines, data])

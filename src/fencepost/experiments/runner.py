@@ -9,9 +9,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal
 
-from fencepost.config import Config, PlanConfig
-from fencepost.config_files import load_config
-from fencepost.digest import digest
+from fencepost.config.settings import Config, PlanConfig
+from fencepost.config.toml import load_config
 from fencepost.errors import FencepostError, MissingExtraError
 from fencepost.experiments.data import Data
 from fencepost.experiments.measure import device_name, measure
@@ -19,7 +18,8 @@ from fencepost.experiments.models import Model, Models, model_key
 from fencepost.experiments.report import Outcome, write_table
 from fencepost.experiments.results import Result, Results
 from fencepost.experiments.tables import Row, Table
-from fencepost.tagging import fold_files, jackknife, tag_fold, tag_unseen, unseen_file
+from fencepost.storage.fingerprint import fingerprint
+from fencepost.training.tagging import fold_files, jackknife, tag_fold, tag_unseen, unseen_file
 
 SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
     "encoder.d_model=64",
@@ -241,14 +241,14 @@ class Runner:
         names = names or self.table.measures_of(row)
         config, plan = self.config(row, gold.name, seed), self.plan(row, gold.name)
         data = self._data(config, gold)
-        model = model_key(config, data.training_digest)
+        model = model_key(config, data.training_fingerprint)
         timed = [self.options.device] if TIMED in names else []
-        return digest([model, data.digest, repr(plan), *names, *timed]), model, data
+        return fingerprint([model, data.fingerprint, repr(plan), *names, *timed]), model, data
 
     def _trained(self, row: Row, gold: Data, seed: int) -> Model:
         config = self.config(row, gold.name, seed)
         data = self._data(config, gold)
-        return self.models.trained(config, data.train, data.dev, data.training_digest)
+        return self.models.trained(config, data.train, data.dev, data.training_fingerprint)
 
     def _best(self, row: Row, gold: Data, seed: int) -> Row:
         """Of several rows the one whose model is best on development data, for this seed."""

@@ -17,8 +17,8 @@ from typing import Final
 from fencepost.errors import FencepostError
 from fencepost.experiments.runner import Options, Runner, Shelf
 from fencepost.experiments.tables import load_table
+from fencepost.parsing.workers import usable_cores
 from fencepost.training.interruptions import interruptions
-from fencepost.workers import usable_cores
 
 CHILD: Final = "from fencepost.experiments.side_by_side import child; child()"
 LOOK_AGAIN: Final = 0.1  # seconds, for a process that has ended

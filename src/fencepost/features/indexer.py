@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.spacing import PLAIN_QUOTES
 from fencepost.features.subwords import Subwords, SubwordSentence

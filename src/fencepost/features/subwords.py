@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.errors import COPY_AGAIN, MissingExtraError, ModelError
 from fencepost.features.batch import Ints
 from fencepost.features.pretrained_files import TOKENIZER, PretrainedFiles
@@ -64,7 +64,7 @@ class Subwords:
     """Reads sentences as a tokenizer does. A sentence too long for the encoder is cut into windows that overlap."""
 
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
-        self._made_of = config, files
+        self._provenance = config, files
         self._tokenizer = _tokenizer(files.tokenizer)
         self._language, self._words = config.language, config.pretrained.words
         encoder = json.loads(files.encoder)
@@ -77,7 +77,7 @@ class Subwords:
         self._remembered = lru_cache(STRETCHES_KEPT)(self._read_stretch)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (Subwords, self._made_of)
+        return (Subwords, self._provenance)
 
     def read(self, sentence: Sentence) -> SubwordSentence:
         words = tuple([PLAIN_QUOTES.get(word, word) for word in sentence.words])

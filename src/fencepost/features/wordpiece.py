@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from fencepost.features.old_unicode import IDEOGRAPHS, category, combining, decomposed, lowered
+from fencepost.features.tokenizers_unicode import IDEOGRAPHS, category, combining, decomposed, lowered
 
 _BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ALL_BLANKS: Final = _BLANKS + "\x0b\x0c\x85"

@@ -14,15 +14,15 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from fencepost.backends.folder import require_new
 from fencepost.backends.torch import vocab_sizes
-from fencepost.config import CharLSTMConfig, Config, EncoderConfig, EvalConfig, PretrainedConfig, ScorerConfig
+from fencepost.config.settings import CharLSTMConfig, Config, EncoderConfig, EvalConfig, PretrainedConfig, ScorerConfig
 from fencepost.errors import ModelError
 from fencepost.features.pretrained_files import PretrainedFiles, tokenizer_of, without_foreign_keys
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
 from fencepost.model.build import build_model
+from fencepost.storage.model_folder import require_new
 from fencepost.training.checkpoint import save_weights
 from fencepost.trees.brackets import DEFAULT_ROOT
 

@@ -14,10 +14,10 @@ from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
 from weakref import finalize
 
-from fencepost.backends.folder import DEFAULT_MODEL, ModelFolder, find_model, listed
-from fencepost.confidence import Analysis, without_probabilities
 from fencepost.errors import InputError, MissingExtraError, ModelError
-from fencepost.parser import Parser, load
+from fencepost.parsing.confidence import Analysis, without_probabilities
+from fencepost.parsing.parser import Parser, load
+from fencepost.storage.model_folder import DEFAULT_MODEL, ModelFolder, find_model, listed
 from fencepost.text.sentences import MOST_WORDS, read_sentences
 from fencepost.text.tokens import penn_forms
 from fencepost.trees.treebank import Sentence

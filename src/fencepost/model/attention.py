@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fencepost.model.layout import Layout, Sequences
+from fencepost.model.cuda.packed_attention import HeadSizes, attend_packed, roles, serves
 from fencepost.model.linear import BlockDiagonal, Dense, near_zero_, split_blocks
-from fencepost.model.packed_attention import HeadSizes, attend_packed, roles, serves
 from fencepost.model.plan import EVERYWHERE, Reach, Terms
+from fencepost.model.sequences import Layout, Sequences
 
 
 class Reader(Protocol):

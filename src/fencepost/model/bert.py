@@ -16,9 +16,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fencepost.model.attention import attend
-from fencepost.model.layout import Layout, Sequences
+from fencepost.model.cuda.packed_attention import HeadSizes, serves
 from fencepost.model.linear import Linear
-from fencepost.model.packed_attention import HeadSizes, serves
+from fencepost.model.sequences import Layout, Sequences
 
 KINDS: Final = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
 ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "relu": F.relu}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from fencepost.config import Config, EncoderConfig, LexicalKind
+from fencepost.config.settings import Config, EncoderConfig, LexicalKind
 from fencepost.features.batch import Ints
 from fencepost.features.pretrained_files import PretrainedFiles, mask_token
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention, Reader

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fencepost.model import diagonals
-from fencepost.model.has_triton import has_triton
+from fencepost.model.cuda.available import has_triton
 
 
 def span_counts(lengths: Tensor) -> Tensor:
@@ -53,9 +53,9 @@ def decode(best_scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     The same trees as ``chart.cky`` gives, bit for bit: of equal splits the leftmost wins.
     """
     if _has_kernels(best_scores):
-        from fencepost.model import kernels
+        from fencepost.model.cuda import chart_kernels
 
-        return kernels.best_trees(best_scores, _offsets(lengths), lengths)
+        return chart_kernels.best_trees(best_scores, _offsets(lengths), lengths)
     return diagonals.best_trees(best_scores, lengths)
 
 
@@ -73,9 +73,9 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, labels: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
         if _has_kernels(labels):
-            from fencepost.model import kernels
+            from fencepost.model.cuda import chart_kernels
 
-            total, marginals = kernels.inside_outside(labels, _offsets(lengths), lengths, force_root)
+            total, marginals = chart_kernels.inside_outside(labels, _offsets(lengths), lengths, force_root)
         else:
             total, marginals = diagonals.inside_outside(labels, lengths, force_root)
         ctx.save_for_backward(marginals, lengths)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from fencepost.chart import layout
+from fencepost.chart import packing
 
 
 def best_trees(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -89,7 +89,7 @@ class _Frame:
         self.members = torch.arange(len(lengths), device=lengths.device)
         self.longest = int(on_host.max(initial=0))
         self.shape = (self.longest + 1, self.longest + 2, len(lengths))
-        cells = layout.cells(on_host)
+        cells = packing.cells(on_host)
         places = (cells.ends - cells.starts) * self.shape[1] * self.shape[2] + cells.starts * self.shape[2]
         self.places = torch.from_numpy(places + cells.sentences).to(lengths.device)
 

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Sequences
+    from fencepost.model.sequences import Sequences
 
 
 class SharedDropout(nn.Module):

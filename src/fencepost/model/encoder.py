@@ -15,8 +15,8 @@ from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach, Terms
 from fencepost.model.residual import ResidualNorm, Rows, relu_and_drop
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout, Sequences
-    from fencepost.model.recordings import Recordings
+    from fencepost.model.cuda.graphs import Recordings
+    from fencepost.model.sequences import Layout, Sequences
 
 
 class Encoder(Protocol):

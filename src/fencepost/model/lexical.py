@@ -20,8 +20,8 @@ from fencepost.model.plan import AttentionPlan
 from fencepost.model.recurrence import last_states
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout
     from fencepost.model.parser_model import TorchBatch
+    from fencepost.model.sequences import Layout
 
 UNKNOWN_WORD = 0
 PADDING_LETTER = 0

@@ -11,7 +11,7 @@ from fencepost.errors import ConfigError
 from fencepost.model.plan import AttentionPlan
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout
+    from fencepost.model.sequences import Layout
 
 
 class LSTMEncoder(nn.Module):

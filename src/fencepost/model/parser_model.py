@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from fencepost.features.batch import Batch, Ints
-from fencepost.model.layout import Layout, ranges, send
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.sequences import Layout, ranges, send
 
 if TYPE_CHECKING:
     from fencepost.model.encoder import Encoder

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import torch
 from torch import Tensor
 
-from fencepost.config import REACH, PlanConfig
+from fencepost.config.settings import REACH, PlanConfig
 from fencepost.errors import ConfigError
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout
+    from fencepost.model.sequences import Layout
 
 
 class Terms(NamedTuple):

@@ -14,9 +14,9 @@ from fencepost.model.bert import Bert, is_ours
 from fencepost.model.dropout import SharedDropout
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout, Sequences
+    from fencepost.model.cuda.graphs import Recordings
     from fencepost.model.parser_model import TorchBatch
-    from fencepost.model.recordings import Recordings
+    from fencepost.model.sequences import Layout, Sequences
 
 _WITH_DECODER: Final = ("t5", "mt5", "umt5")
 

@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from fencepost.model.has_triton import has_triton
+from fencepost.model.cuda.available import has_triton
 
 if TYPE_CHECKING:
-    from fencepost.model.layout import Layout
+    from fencepost.model.sequences import Layout
 
 UNITS_OF_TENSOR_CORES = 16
 
@@ -41,7 +41,7 @@ def last_states_in_one_launch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Te
 class _LastStates(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, gates: Tensor, weight: Tensor, *sequences: Tensor) -> Tensor:
-        from fencepost.model import lstm_kernels
+        from fencepost.model.cuda import lstm_kernels
 
         ctx.precision = lstm_kernels.precision_of(weight)
         final, opened, hidden, cells = lstm_kernels.forward(ctx.precision, gates, weight, *sequences)
@@ -51,7 +51,7 @@ class _LastStates(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_final: Tensor) -> tuple[Tensor | None, ...]:
-        from fencepost.model import lstm_kernels
+        from fencepost.model.cuda import lstm_kernels
 
         weight, opened, hidden, cells, *sequences = ctx.saved_tensors
         d_gates = lstm_kernels.backward(ctx.precision, d_final.contiguous(), weight, opened, cells, *sequences)

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from fencepost.model.has_triton import has_triton
+from fencepost.model.cuda.available import has_triton
 from fencepost.model.linear import join_blocks
 
 if TYPE_CHECKING:
     from fencepost.model.dropout import SharedDropout
-    from fencepost.model.layout import Sequences
+    from fencepost.model.sequences import Sequences
 
 
 class Rows(NamedTuple):
@@ -82,7 +82,7 @@ class _AddAndNorm(torch.autograd.Function):
         beta: Tensor,
         eps: float,
     ) -> tuple[Tensor, Tensor | None]:
-        from fencepost.model import layer_kernels
+        from fencepost.model.cuda import layer_kernels
 
         x, change = x.contiguous(), change.contiguous()
         ctx.save_for_backward(x, change, bias, mask, sequence, gamma)
@@ -93,7 +93,7 @@ class _AddAndNorm(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_z: Tensor | None, d_low: Tensor | None) -> tuple[Tensor | None, ...]:
-        from fencepost.model import layer_kernels
+        from fencepost.model.cuda import layer_kernels
 
         x, change, bias, mask, sequence, gamma = ctx.saved_tensors
         d_z = torch.zeros_like(x) if d_z is None else d_z.contiguous()
@@ -108,7 +108,7 @@ class _AddAndNorm(torch.autograd.Function):
 class _ReluAndDrop(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, h: Tensor, bias: Tensor, mask: Tensor | None, sequence: Tensor, scale: float) -> Tensor:
-        from fencepost.model import layer_kernels
+        from fencepost.model.cuda import layer_kernels
 
         dropped = layer_kernels.relu_and_drop(h.contiguous(), bias, mask, sequence)
         ctx.save_for_backward(dropped, bias)
@@ -118,7 +118,7 @@ class _ReluAndDrop(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_dropped: Tensor) -> tuple[Tensor | None, ...]:
-        from fencepost.model import layer_kernels
+        from fencepost.model.cuda import layer_kernels
 
         dropped, bias = ctx.saved_tensors
         d_h, d_bias = layer_kernels.relu_and_drop_backward(d_dropped.contiguous(), dropped, ctx.scale)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from fencepost.model.has_triton import has_triton
+from fencepost.model.cuda.available import has_triton
 
 
 def span_hidden(fenceposts: Tensor, starts: Tensor, ends: Tensor, bias: Tensor, norm: nn.LayerNorm) -> Tensor:
@@ -45,7 +45,7 @@ class _SpanHidden(torch.autograd.Function):
         ends: Tensor,
         eps: float,
     ) -> Tensor:
-        from fencepost.model import span_kernels
+        from fencepost.model.cuda import span_kernels
 
         ctx.save_for_backward(fenceposts, bias, weight, beta, starts, ends)
         ctx.eps = eps
@@ -54,7 +54,7 @@ class _SpanHidden(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, d_hidden: Tensor) -> tuple[Tensor | None, ...]:
-        from fencepost.model import span_kernels
+        from fencepost.model.cuda import span_kernels
 
         inputs = (*ctx.saved_tensors, ctx.eps)
         gradients = span_kernels.backward(d_hidden.contiguous(), *inputs)

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import require_choice
 from fencepost.text.abbreviations import BEFORE_NUMBERS, NEVER_LAST, OTHERS, STARTERS
-from fencepost.text.shadow import FULL_STOP, shadow
+from fencepost.text.character_classes import FULL_STOP, classify
 from fencepost.text.tokens import ACRONYM, Token, tokenize
 
 # "text": line ends are blanks; "paragraph": no sentence goes past a line end; "line": a sentence a line.
@@ -59,7 +59,7 @@ def border(mode: Mode) -> re.Pattern[str]:
 
 def _may_join(text: str, end: int) -> bool:
     """Whether more of the word after ``end`` could still show that no sentence ends there."""
-    found = _NEXT.match(shadow(text[end:]))
+    found = _NEXT.match(classify(text[end:]))
     return found is not None and end + found.end() == len(text)
 
 
@@ -77,12 +77,12 @@ def _strip(text: str, start: int, end: int) -> Span | None:
 
 
 def _split(text: str, part: Span) -> Iterator[Span]:
-    shade = shadow(text[part.start : part.end])
+    classes = classify(text[part.start : part.end])
     begin = 0
-    for stop in _STOPS.finditer(shade):
-        closers = _CLOSERS.match(shade, stop.end())
+    for stop in _STOPS.finditer(classes):
+        closers = _CLOSERS.match(classes, stop.end())
         end = closers.end() if closers else stop.end()
-        if begin < end < len(shade) and _is_border(shade, begin, stop, end):
+        if begin < end < len(classes) and _is_border(classes, begin, stop, end):
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
             begin = end
@@ -90,37 +90,37 @@ def _split(text: str, part: Span) -> Iterator[Span]:
         yield span
 
 
-def _is_border(shade: str, begin: int, stop: re.Match[str], end: int) -> bool:
+def _is_border(classes: str, begin: int, stop: re.Match[str], end: int) -> bool:
     """Whether the sentence that began at ``begin`` ends at ``end``, after a full stop and closing quotes."""
     if stop[0][0] == FULL_STOP:
         return True
-    if shade[end] != " ":
+    if classes[end] != " ":
         return False
-    found = _NEXT.match(shade, end)
+    found = _NEXT.match(classes, end)
     following = found[1] if found else ""
-    if following[:1].islower() and not _in_small_letters(shade, begin, stop.start()):
+    if following[:1].islower() and not _in_small_letters(classes, begin, stop.start()):
         return False
     if stop[0] in ("...", "…", ".."):
         return following not in ("", "I")
-    return stop[0] != "." or _ends_after_period(shade, begin, stop.start(), following)
+    return stop[0] != "." or _ends_after_period(classes, begin, stop.start(), following)
 
 
-def _in_small_letters(shade: str, begin: int, end: int) -> bool:
+def _in_small_letters(classes: str, begin: int, end: int) -> bool:
     """Whether the sentence itself began with a small letter, as people write in chats."""
-    first = _WORD.search(shade, begin, end)
+    first = _WORD.search(classes, begin, end)
     return first is not None and first[0].islower()
 
 
-def _ends_after_period(shade: str, begin: int, period: int, following: str) -> bool:
-    found = _LAST_WORD.search(shade, max(begin, period - _LONGEST_WORD), period)
+def _ends_after_period(classes: str, begin: int, period: int, following: str) -> bool:
+    found = _LAST_WORD.search(classes, max(begin, period - _LONGEST_WORD), period)
     word = found[0].lower() if found else ""
     starts = following.lower() in STARTERS and following[:1].isupper()
-    if word in NEVER_LAST or _ENUMERATION.fullmatch(shade, begin, period):
+    if word in NEVER_LAST or _ENUMERATION.fullmatch(classes, begin, period):
         return False
     if word in BEFORE_NUMBERS:
         return not following[:1].isdigit()
     if word == "al":
-        return starts or not shade.endswith("et al", begin, period)
+        return starts or not classes.endswith("et al", begin, period)
     if word in OTHERS or ACRONYM.fullmatch(word) or (len(word) == 1 and word.isalpha()):
         return starts
     return True

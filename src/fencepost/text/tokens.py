@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from fencepost.text.abbreviations import NEVER_LAST, OTHERS
-from fencepost.text.shadow import DASH, EMOJI, EXTENDER, FLAG_LETTER, JOINER, shadow
+from fencepost.text.character_classes import DASH, EMOJI, EXTENDER, FLAG_LETTER, JOINER, classify
 from fencepost.trees.tree import NOT_TEXT
 
 
@@ -67,14 +67,14 @@ ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
 def tokenize(sentence: str) -> list[Token]:
     """The tokens of one sentence. Its final period is a token of its own; other periods stay with their words."""
-    shade = shadow(sentence)
-    places = [part for place in _places(shade) for part in _parts(shade, *place)]
-    return list(_with_forms(sentence, shade, places))
+    classes = classify(sentence)
+    places = [part for place in _places(classes) for part in _parts(classes, *place)]
+    return list(_with_forms(sentence, classes, places))
 
 
 def penn_forms(sentence: str, places: list[tuple[int, int]]) -> list[str]:
     """What the parser reads for the tokens of somebody else, at these places of a sentence."""
-    return [token.form for token in _with_forms(sentence, shadow(sentence), places)]
+    return [token.form for token in _with_forms(sentence, classify(sentence), places)]
 
 
 def is_abbreviation(word: str) -> bool:
@@ -82,55 +82,55 @@ def is_abbreviation(word: str) -> bool:
     return word.lower() in NEVER_LAST | OTHERS or bool(ACRONYM.fullmatch(word))
 
 
-def _places(shade: str) -> Iterator[tuple[int, int]]:
+def _places(classes: str) -> Iterator[tuple[int, int]]:
     """Tokens before contractions are parted."""
-    place, last = 0, len(shade.rstrip())
-    while found := _TOKEN.search(shade, place):
+    place, last = 0, len(classes.rstrip())
+    while found := _TOKEN.search(classes, place):
         start, end = found.span()
         if found.lastgroup == "url":
-            end = _end_of_url(shade, start, end)
-        elif found.lastgroup == "word" and shade[end - 1] == "." and _is_full_stop(shade, start, end, last):
+            end = _end_of_url(classes, start, end)
+        elif found.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
             end -= 1
         yield start, end
         place = end
 
 
-def _end_of_url(shade: str, start: int, end: int) -> int:
+def _end_of_url(classes: str, start: int, end: int) -> int:
     """Without the punctuation of the sentence around it."""
-    opened = any(bracket in shade[start:end] for bracket in "([{")
+    opened = any(bracket in classes[start:end] for bracket in "([{")
     outside = _AFTER_URL if opened else _AFTER_URL + ")]}"
-    return start + max(1, len(shade[start:end].rstrip(outside)))
+    return start + max(1, len(classes[start:end].rstrip(outside)))
 
 
-def _is_full_stop(shade: str, start: int, end: int, last: int) -> bool:
+def _is_full_stop(classes: str, start: int, end: int, last: int) -> bool:
     """Whether the period of a word ends the sentence, or what is quoted in it."""
-    closers = _CLOSERS.match(shade, end)
-    ends = end == last if closers is None else closers.end() == last or shade[closers.end()] == " "
-    return ends and not is_abbreviation(shade[start : end - 1])
+    closers = _CLOSERS.match(classes, end)
+    ends = end == last if closers is None else closers.end() == last or classes[closers.end()] == " "
+    return ends and not is_abbreviation(classes[start : end - 1])
 
 
-def _parts(shade: str, start: int, end: int) -> list[tuple[int, int]]:
+def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     """A token, or the parts of a contraction: ``should | n't | 've``."""
-    word = shade[start:end]
+    word = classes[start:end]
     if word.lower() in _TWO_WORDS:
         middle = start + _TWO_WORDS[word.lower()]
         return [(start, middle), (middle, end)]
     parts: list[tuple[int, int]] = []
-    while ending := _ENDING.search(shade, max(start + 1, end - 3), end):
+    while ending := _ENDING.search(classes, max(start + 1, end - 3), end):
         parts.append((ending.start(), end))
         end = ending.start()
     return [(start, end), *reversed(parts)]
 
 
-def _with_forms(sentence: str, shade: str, places: list[tuple[int, int]]) -> Iterator[Token]:
+def _with_forms(sentence: str, classes: str, places: list[tuple[int, int]]) -> Iterator[Token]:
     is_open = False
     for start, end in places:
-        text, mark = sentence[start:end], shade[start:end]
+        text, mark = sentence[start:end], classes[start:end]
         form = NOT_TEXT.sub("\ufffd", text.replace("’", "'") if "'" in mark else text)
         if mark in _QUOTES:
             form = _QUOTES[mark]
         elif mark in ('"', "'"):
-            opens = _opens(shade, start, end, is_open or mark == "'")
+            opens = _opens(classes, start, end, is_open or mark == "'")
             form = ("`" if opens else "'") * (1 if mark == "'" else 2)
             is_open = opens if mark == '"' else is_open
         yield Token(text, start, end, form)
@@ -139,8 +139,8 @@ def _with_forms(sentence: str, shade: str, places: list[tuple[int, int]]) -> Ite
 _QUOTES: Final = {"“": "``", "”": "''", "‘‘": "``", "‘": "`"}
 
 
-def _opens(shade: str, start: int, end: int, is_open: bool) -> bool:
+def _opens(classes: str, start: int, end: int, is_open: bool) -> bool:
     """Whether a straight quote opens: by the blanks around it, or else by whether one is open already."""
-    blank_before = start == 0 or shade[start - 1] in " ([{-–\"'`“‘"
-    blank_after = end == len(shade) or shade[end] in " .,;:!?)]}-–\"'”"
-    return blank_before if blank_before != blank_after else not is_open and end < len(shade)
+    blank_before = start == 0 or classes[start - 1] in " ([{-–\"'`“‘"
+    blank_after = end == len(classes) or classes[end] in " .,;:!?)]}-–\"'”"
+    return blank_before if blank_before != blank_after else not is_open and end < len(classes)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.errors import MissingExtraError, UsageError
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 
 if TYPE_CHECKING:
-    from fencepost.parser import Parser
+    from fencepost.parsing.parser import Parser
 
 
 def train(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.features.vocabularies import Vocabularies
 
 

@@ -14,11 +14,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save, save_file
 from torch import Tensor
 
-from fencepost.backends.folder import WEIGHTS, write_model
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.errors import ModelError, TrainingError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.precision import Masters
+from fencepost.storage.model_folder import WEIGHTS, write_model
 from fencepost.training.average import Average
 from fencepost.training.check import CLOCKED, Check
 

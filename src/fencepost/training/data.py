@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fencepost.chart import layout
+from fencepost.chart import packing
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.indexer import IndexedSentence, Indexer
 from fencepost.features.vocabularies import Vocabularies
@@ -50,9 +50,9 @@ class TrainingSet:
     def batch(self, places: Sequence[int]) -> GoldBatch:
         sentences = self._indexer.collate([self._indexed[place] for place in places])
         gold = [self._gold[place] for place in places]
-        offsets = layout.offsets(sentences.lengths)
+        offsets = packing.offsets(sentences.lengths)
         cells = np.concatenate([tree.cells + offset for tree, offset in zip(gold, offsets, strict=True)])
-        labels = np.zeros(int(layout.span_count(sentences.lengths).sum()), np.int64)
+        labels = np.zeros(int(packing.span_count(sentences.lengths).sum()), np.int64)
         labels[cells] = np.concatenate([tree.labels for tree in gold])
         return GoldBatch(sentences, labels, np.concatenate([tree.tags for tree in gold]))
 
@@ -66,7 +66,7 @@ def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:
     ends = np.array([span.end for span in spans], np.int64)
     lengths = np.full(len(spans), len(tags), np.int64)
     labels = np.array([known[span.label] for span in spans], np.int64)
-    return GoldTree(layout.cell_index(lengths, starts, ends), labels, tags)
+    return GoldTree(packing.cell_index(lengths, starts, ends), labels, tags)
 
 
 def unseen_labels(trees: Sequence[Tree], vocabularies: Vocabularies) -> dict[str, int]:

@@ -12,8 +12,8 @@ import numpy as np
 
 from fencepost.backends.base import Backend
 from fencepost.chart.cky import Decoded
+from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.evalb import LabelNames
-from fencepost.evaluation.measures import Brackets
 from fencepost.evaluation.params import ScoreParams
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces

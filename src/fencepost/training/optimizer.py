@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from fencepost.config import Config
+from fencepost.config.settings import Config
 from fencepost.model.precision import Masters
 from fencepost.model.pretrained import pretrained_encoders
 

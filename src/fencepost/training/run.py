@@ -16,19 +16,19 @@ from typing import IO, Final
 
 import torch
 
-from fencepost.backends.folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
-from fencepost.backends.lock import locked
 from fencepost.backends.torch import find_device
-from fencepost.cli.progress import Progress
-from fencepost.config import Config
-from fencepost.config_files import load_config
+from fencepost.config.settings import Config
+from fencepost.config.toml import load_config
 from fencepost.errors import ConfigError, TrainingError, UsageError
-from fencepost.parser import Parser, load
+from fencepost.parsing.parser import Parser, load
+from fencepost.progress import Progress
+from fencepost.storage.lock import locked
+from fencepost.storage.model_folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
+from fencepost.storage.text_files import new_folder
 from fencepost.training.data import unseen_labels
 from fencepost.training.distributed import Team, own_device, team
 from fencepost.training.interruptions import interruptions
 from fencepost.training.trainer import Trainer
-from fencepost.trees.files import new_folder
 from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fencepost.config import TrainConfig
+from fencepost.config.settings import TrainConfig
 
 
 @dataclass

@@ -15,25 +15,24 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from fencepost.backends.folder import CHECKPOINT, ModelFolder
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
-from fencepost.config import Config
-from fencepost.config_files import config_to_toml
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_to_toml
 from fencepost.errors import TrainingError
-from fencepost.evaluation.measures import Brackets
+from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.params import load_params
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
+from fencepost.model.cuda.graphs import Recordings
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
 from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_parts
-from fencepost.model.recordings import Recordings
-from fencepost.training.ahead import Ahead
+from fencepost.storage.model_folder import CHECKPOINT, ModelFolder
 from fencepost.training.average import Average
 from fencepost.training.card import model_card
 from fencepost.training.check import Check
@@ -48,8 +47,9 @@ from fencepost.training.checkpoint import (
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
-from fencepost.training.made_of import MadeOf, tree_digests
 from fencepost.training.optimizer import adam
+from fencepost.training.prefetch import Prefetch
+from fencepost.training.provenance import Provenance, tree_fingerprints
 from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
@@ -86,7 +86,7 @@ class Trainer:
         self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
         if len(self.vocabularies.labels) == 1:  # the empty one
             raise TrainingError("no tree has a labelled phrase below its root", hint="are these the right trees?")
-        self._digests = tree_digests(train, dev)
+        self._digests = tree_fingerprints(train, dev)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
@@ -110,7 +110,7 @@ class Trainer:
         self._loss_sum = torch.zeros((), device=device)
         self._began = self._last_check = time.monotonic()
         self._plan = AttentionPlan.of(config.train.plan)
-        self._ahead = Ahead(self._prepare)
+        self._ahead = Prefetch(self._prepare)
         self._recordings = self._layers_to_record()
         self.model.train()
 
@@ -284,8 +284,8 @@ class Trainer:
         all goes on as if there had been none; but only a model that is as good takes the place of that one.
         """
         tensors, state = read_checkpoint(out / CHECKPOINT)
-        before = MadeOf(state["vocabularies"], state["config"], state.get("data", {}))
-        before.require(self._made_of(), out / CHECKPOINT)
+        before = Provenance(state["vocabularies"], state["config"], state.get("data", {}))
+        before.require(self._provenance(), out / CHECKPOINT)
         restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()
         self.step_number = state["step"]
@@ -301,12 +301,12 @@ class Trainer:
         """Where a run left a model but no checkpoint, only a model that is as good takes the place of that one."""
         folder = ModelFolder.open(out)
         config = replace(folder.config, eval=replace(folder.config.eval, temperature=self.config.eval.temperature))
-        before = MadeOf(folder.vocabularies.to_json(), config_to_toml(config), data_of_weights(out))
-        before.require(self._made_of(), out)
+        before = Provenance(folder.vocabularies.to_json(), config_to_toml(config), data_of_weights(out))
+        before.require(self._provenance(), out)
         self.best_check = check_of_weights(out)
 
-    def _made_of(self) -> MadeOf:
-        return MadeOf(self.vocabularies.to_json(), config_to_toml(self.config), self._digests)
+    def _provenance(self) -> Provenance:
+        return Provenance(self.vocabularies.to_json(), config_to_toml(self.config), self._digests)
 
 
 def seed_everything(config: Config) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from fencepost.collector import no_garbage_collection
 from fencepost.errors import InputError, MismatchError, UsageError
+from fencepost.storage.text_files import find_files, read_lines, write_atomically
 from fencepost.trees.brackets import read_trees
-from fencepost.trees.files import find_files, read_lines, write_atomically
+from fencepost.trees.garbage_collection import no_garbage_collection
 from fencepost.trees.tree import Tree, as_tree
 
 if TYPE_CHECKING:

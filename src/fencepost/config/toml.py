@@ -1,0 +1,197 @@
+"""Configurations as TOML: read by name or from a file, with a base and overrides; and written.
+
+An unknown key is an error that names the nearest known one. A file may start from another one by name
+with ``base = "paper"``; ``--set section.key=value`` overrides come last.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import json
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from fencepost.config.settings import Config
+from fencepost.errors import ConfigError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+
+def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
+    """Reads a TOML file, or a configuration inside the package by name, then applies ``key=value`` overrides."""
+    table = _read(source)
+    for override in overrides:
+        _override(table, override)
+    return config_from_table(table, str(source))
+
+
+def config_from_table(table: Mapping[str, Any], source: str = "configuration") -> Config:
+    config = _build(Config, table, source, "")
+    assert isinstance(config, Config)
+    return config
+
+
+def config_names() -> list[str]:
+    """The configurations inside the package."""
+    folder = resources.files("fencepost.config").joinpath("named")
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def _read(source: str | Path, above: tuple[str | Path, ...] = ()) -> dict[str, Any]:
+    if source in above:
+        raise ConfigError(f"{source} is its own base: {' -> '.join(map(str, (*above, source)))}")
+    text = _text(source)
+    try:
+        table: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source}: not valid TOML: {error}") from error
+    if "base" not in table:
+        return table
+    base = table.pop("base")
+    if not isinstance(base, str):
+        raise ConfigError(f"{source}: base is a name or a file, got {base!r}")
+    found = base if base in config_names() else Path(source).parent / base
+    return _merge(_read(found, (*above, source)), table)
+
+
+def _text(source: str | Path) -> str:
+    if isinstance(source, str) and source in config_names():
+        return resources.files("fencepost.config").joinpath("named").joinpath(f"{source}.toml").read_text("utf-8")
+    try:
+        return Path(source).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        near = difflib.get_close_matches(str(source), config_names(), n=1)
+        raise ConfigError(
+            f"no configuration {source}: {getattr(error, 'strerror', None) or error}",
+            hint=f"did you mean {near[0]}?" if near else f"a TOML file, or one of {', '.join(config_names())}",
+        ) from error
+
+
+def _merge(base: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in above.items():
+        below = merged.get(key)
+        merged[key] = _merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _override(table: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals:
+        raise ConfigError(f"override {override!r} is not of the form key=value", hint="--set train.batch_size=32")
+    *sections, name = key.strip().split(".")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text.strip()
+    for section in sections:
+        table = table.setdefault(section, {})
+        if not isinstance(table, dict):
+            raise ConfigError(f"override {override!r}: {section} is a value, not a section")
+    table[name] = value
+
+
+def _build(kind: type[Any], table: Mapping[str, Any], source: str, prefix: str) -> Any:
+    hints = get_type_hints(kind)
+    unknown = [key for key in table if key not in hints]
+    if unknown:
+        known = _full_names(hints, prefix)
+        near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.5)
+        hint = f"did you mean {known[near[0]]}?" if near else f"known keys: {', '.join(hints)}"
+        raise ConfigError(f"{source}: unknown key {prefix}{unknown[0]}", hint=hint)
+    return kind(**{key: _convert(hints[key], value, source, prefix + key) for key, value in table.items()})
+
+
+def _full_names(hints: Mapping[str, Any], prefix: str) -> dict[str, str]:
+    """Keys with the sections they are in; outside of sections also the keys of all sections, which people leave out."""
+    names = {name: prefix + name for name in hints}
+    for section, kind in hints.items():
+        if not prefix and dataclasses.is_dataclass(kind):
+            for item in dataclasses.fields(kind):
+                names.setdefault(item.name, f"{section}.{item.name}")
+    return names
+
+
+def _convert(hint: Any, value: Any, source: str, key: str) -> Any:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if dataclasses.is_dataclass(hint):
+        if not isinstance(value, Mapping):
+            raise ConfigError(f"{source}: {key} is a section, got {value!r}", hint=f"[{key}]")
+        return _build(hint, value, source, f"{key}.")  # type: ignore[arg-type]
+    if origin is Literal:
+        if value not in arguments:
+            raise ConfigError(
+                f"{source}: {key} = {value!r} is not known", hint=f"one of {', '.join(map(repr, arguments))}"
+            )
+        return value
+    if origin in (Union, types.UnionType):
+        if value == "none" or value is None:
+            return None
+        return _convert(next(a for a in arguments if a is not type(None)), value, source, key)
+    if origin is tuple:
+        if not isinstance(value, list | tuple):
+            raise ConfigError(f"{source}: {key} is a list, got {value!r}")
+        if arguments[-1] is not Ellipsis and len(value) != len(arguments):
+            raise ConfigError(f"{source}: {key} has {len(arguments)} values, got {value!r}")
+        return tuple(_convert(arguments[0], item, source, key) for item in value)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
+        raise ConfigError(f"{source}: {key} is of type {hint.__name__}, got {value!r}")
+    return value
+
+
+# Writing
+
+
+def config_to_toml(config: Config) -> str:
+    """The whole configuration as TOML; reading it back gives an equal configuration."""
+    lines: list[str] = []
+    _write_section(config, "", lines)
+    return "\n".join(lines) + "\n"
+
+
+# Settings that came later, with the value that all models had before.
+LATER: Final = ('attention_scale = "d_k"',)
+
+
+def without_later(toml: str) -> str:
+    """A whole configuration as it would have been written before some settings were there.
+
+    Who knows it by its text, or by a digest of that, knows it still.
+    """
+    return "".join(line for line in toml.splitlines(keepends=True) if line.rstrip("\n") not in LATER)
+
+
+def _write_section(section: Any, name: str, lines: list[str]) -> None:
+    if name:
+        lines.extend(["", f"[{name}]"])
+    below = []
+    for item in dataclasses.fields(section):
+        value = getattr(section, item.name)
+        if dataclasses.is_dataclass(value):
+            below.append((item.name, value))
+        else:
+            lines.append(f"{item.name} = {_toml(value)}")
+    for key, value in below:
+        _write_section(value, f"{name}.{key}" if name else key, lines)
+
+
+def _toml(value: Any) -> str:
+    if value is None:
+        return '"none"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)

@@ -1,0 +1,123 @@
+"""The self-attentive encoder as ONNX: ``model.encoder`` and ``model.attention`` in rows of one width, [B, T, ...]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from torch import Tensor, nn
+
+from fencepost.chart.scores import Floats
+from fencepost.export.builder import FLOAT, INT64, Graph
+from fencepost.export.linear import Linear
+from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention
+from fencepost.model.cuda.packed_attention import HeadSizes
+from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
+from fencepost.model.linear import BlockDiagonal
+from fencepost.model.plan import AttentionPlan, Terms
+from fencepost.model.position import LearnedPositions, SinusoidalPositions, added
+
+
+def add_attention_encoder(
+    graph: Graph, encoder: SelfAttentiveEncoder, content: str, plan: AttentionPlan, linear: Linear
+) -> str:
+    """[B, T, d_content] -> [B, T, d_model]. The window of a plan comes with the mask; its terms become weights of 0."""
+    place = graph.input("position", INT64, ["T"])
+    mask = graph.input("mask", FLOAT, ["B", 1, "windows", "T"])
+    p = _positions(graph, encoder.positions, place)  # [T, d_position]
+    if encoder.combine is added:
+        x = graph.node("Add", content, p)
+    else:
+        sentences = graph.slice(graph.node("Shape", content), 0, 0, 1)
+        shape = graph.node("Concat", sentences, graph.constant(np.array([1, 1])), axis=0)
+        x = graph.join([content, graph.node("Expand", p, shape)])
+    if isinstance(encoder.norm, nn.LayerNorm):
+        x = layer_norm(graph, encoder.norm, x)
+    for number, layer in enumerate(encoder.layers, 1):
+        assert isinstance(layer, EncoderLayer)
+        attended = _attention(graph, layer.attention, x, p, mask, plan.terms(number), linear)
+        x = layer_norm(graph, layer.attention_norm, graph.node("Add", x, attended))
+        x = layer_norm(graph, layer.feed_forward_norm, graph.node("Add", x, _feed_forward(graph, layer, x, linear)))
+    return x
+
+
+def numbers(tensor: Tensor) -> Floats:
+    return np.asarray(tensor.detach().float().cpu().numpy())
+
+
+def layer_norm(graph: Graph, norm: nn.LayerNorm, x: str) -> str:
+    scale, shift = graph.constant(numbers(norm.weight)), graph.constant(numbers(norm.bias))
+    return graph.node("LayerNormalization", x, scale, shift, axis=-1, epsilon=norm.eps)
+
+
+def _positions(graph: Graph, positions: nn.Module, place: str) -> str:
+    if isinstance(positions, LearnedPositions):
+        last_row = graph.constant(np.array(len(positions.table) - 1))
+        return graph.node("Gather", graph.constant(numbers(positions.table)), graph.node("Min", place, last_row))
+    assert isinstance(positions, SinusoidalPositions)
+    column = graph.reshape(graph.node("Cast", place, to=FLOAT), -1, 1)
+    angle = graph.node("Mul", column, graph.constant(numbers(positions.frequency)))
+    pairs = [graph.reshape(graph.node(function, angle), 0, 0, 1) for function in ("Sin", "Cos")]
+    return graph.reshape(graph.join(pairs), 0, -1)
+
+
+def _attention(
+    graph: Graph, attention: MultiHeadAttention, x: str, p: str, mask: str, terms: Terms, linear: Linear
+) -> str:
+    query, key, value = _read(graph, attention, x, p, terms, linear)
+    logits = graph.node("Add", graph.node("MatMul", query, key), mask)
+    average = graph.node("MatMul", graph.node("Softmax", logits, axis=-1), value)  # [B, heads, T, d_v]
+    by_token = graph.node("Transpose", average, perm=(0, 2, 1, 3))
+    blocks = [graph.reshape(block, 0, 0, -1) for block in graph.split(by_token, attention.output.blocks)]
+    return graph.join(_block_diagonal(graph, blocks, attention.output, linear))
+
+
+def _read(
+    graph: Graph, attention: MultiHeadAttention, x: str, p: str, terms: Terms, linear: Linear
+) -> tuple[str, str, str]:
+    """Queries [B, heads, T, d_k], keys [B, heads, d_k, T] and values [B, heads, T, d_v]."""
+    reader, heads = attention.reader, attention.sizes.heads
+    if isinstance(reader, FromInput):
+        weight = numbers(reader.projection.weight)  # [blocks, inputs, queries and keys and values]
+        sources = [graph.split(x, len(weight))] * 3
+        queries = heads * reader.d_k // len(weight)
+        weights = np.split(weight, [queries, 2 * queries], axis=-1)
+    else:
+        assert isinstance(reader, FromPosition)
+        positions = graph.node("Unsqueeze", p, graph.constant(np.array([0])))
+        sources = [[positions], [positions], [x]]
+        weights = [*np.split(numbers(reader.query_key.weight), 2, axis=-1), numbers(reader.value.weight)]
+    weights[0] = _scaled(weights[0], attention.sizes, terms)
+    orders = (0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)
+    read = [
+        _heads(graph, [linear(graph, *pair) for pair in zip(source, weight, strict=True)], heads, order)
+        for source, weight, order in zip(sources, weights, orders, strict=True)
+    ]
+    return read[0], read[1], read[2]
+
+
+def _scaled(queries: Floats, sizes: HeadSizes, terms: Terms) -> Floats:
+    """W_Q, scaled as Q K^T is to be, [blocks, inputs, heads * d_k / blocks], with 0 for a term that is not used."""
+    used = np.array(terms if terms != Terms() else [True], np.float32)
+    return np.asarray(queries * used[:, None, None] * np.float32(sizes.scale))
+
+
+def _heads(graph: Graph, blocks: Sequence[str], heads: int, order: tuple[int, ...]) -> str:
+    """[B, T, heads * d / blocks] each -> each head has [content; position]: [B, T, heads, d], in another order."""
+    return graph.node("Transpose", graph.join([graph.reshape(block, 0, 0, heads, -1) for block in blocks]), perm=order)
+
+
+def _feed_forward(graph: Graph, layer: EncoderLayer, x: str, linear: Linear) -> str:
+    feed_forward = layer.feed_forward
+    assert isinstance(feed_forward, FeedForward)
+    inner = _block_diagonal(graph, graph.split(x, feed_forward.inner.blocks), feed_forward.inner, linear)
+    hidden = [graph.node("Relu", block) for block in inner]
+    return graph.join(_block_diagonal(graph, hidden, feed_forward.outer, linear))
+
+
+def _block_diagonal(graph: Graph, blocks: Sequence[str], map_: BlockDiagonal, linear: Linear) -> list[str]:
+    products = [linear(graph, *pair) for pair in zip(blocks, numbers(map_.weight), strict=True)]
+    if map_.bias is None:
+        return products
+    biases = numbers(map_.bias)[:, 0]
+    return [graph.node("Add", product, graph.constant(bias)) for product, bias in zip(products, biases, strict=True)]

@@ -1,0 +1,67 @@
+"""Turns a trained model into ONNX graphs that ``backends.onnx`` runs without torch.
+
+letters.onnx   the letters of distinct words -> a vector for each word; only where the model reads letters
+subwords.onnx  sub-tokens -> a vector for each; only where the model reads a pre-trained encoder
+model.onnx     what is known of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
+spans.onnx     fenceposts and pairs of them -> the scores of all labels, the best score and its label
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Literal
+
+from fencepost.backends.torch import TorchBackend
+from fencepost.config.settings import Config
+from fencepost.errors import UsageError
+from fencepost.export.embedding import from_fp32, from_int8
+from fencepost.export.letters import letters_graph
+from fencepost.export.linear import in_fp32, in_int8
+from fencepost.export.parser import model_graph, reads_letters, spans_graph
+from fencepost.export.pretrained import require_exportable, subwords_graph
+from fencepost.model.parser_model import ParserModel
+from fencepost.model.plan import AttentionPlan
+from fencepost.model.pretrained import Pretrained
+from fencepost.storage.model_folder import CARD, LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, require_new, write_model
+
+Precision = Literal["fp32", "int8"]
+
+
+def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32") -> None:
+    """Writes a model folder that runs without torch.
+
+    In int8 the matrices of encoders are quantised, and the table of sub-tokens of a pre-trained one; the rest is not.
+    """
+    folder = ModelFolder.open(model)
+    if os.path.realpath(out) == os.path.realpath(folder.path):
+        raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
+    require_new(Path(out))
+    if "vectors" in folder.config.lexical:
+        raise UsageError("a model that reads vectors can't be exported yet", hint="it runs on torch, cpu or cuda")
+    if folder.vocabularies.pretrained is not None:
+        require_exportable(json.loads(folder.vocabularies.pretrained.encoder))
+    card = (folder.path / CARD).read_text("utf-8") + _section(precision)
+    graphs = onnx_graphs(TorchBackend.load(folder).model, folder.config, precision)
+    write_model(Path(out), folder.config, folder.vocabularies, card, graphs)
+
+
+def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32") -> dict[str, bytes]:
+    """The files of an exported model by name."""
+    plan, size = AttentionPlan.of(config.eval.plan), config.d_content
+    linear, embedding = (in_int8, from_int8) if precision == "int8" else (in_fp32, from_fp32)
+    graphs = {ONNX: model_graph(model, size, plan, linear), SPANS: spans_graph(model.span_scorer)}
+    from_letters = [module for module in model.lexical.representations if reads_letters(module)]
+    if from_letters:
+        graphs[LETTERS] = letters_graph(from_letters, size)
+    for module in model.lexical.representations:
+        if isinstance(module, Pretrained):
+            graphs[SUBWORDS] = subwords_graph(module, linear, embedding)
+    return graphs
+
+
+def _section(precision: Precision) -> str:
+    eight = "the matrices of encoders, and the table of sub-tokens of a pre-trained one, in int8, the rest in fp32"
+    how = eight if precision == "int8" else "all in fp32"
+    return f"\nExported by `fencepost export` for ONNX Runtime, {how}: it runs without torch.\n"

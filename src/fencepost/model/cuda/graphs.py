@@ -1,0 +1,106 @@
+"""Layers as recordings (CUDA graphs): a training step launches two of them instead of 700 kernels.
+
+The host takes longer to launch those kernels than the GPU to run them. A recording has one fixed shape, so a batch is
+filled up with rows of zeros, short sequences of their own, to the next of a few capacities.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from typing import Final
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from fencepost.model.sequences import Sequences
+
+LONGEST: Final = 512  # rows of a sequence; longer ones are not recorded
+ROWS: Final = 128  # capacities are multiples of this ...
+MANY_ROWS: Final = 512  # ... or of this, from the eighth on
+SEQUENCES: Final = 64
+PIECE: Final = 32  # spare rows of a sequence: attention takes the square of that
+MOST: Final = 24  # recordings, each of which keeps memory
+
+
+class Recordings:
+    """Runs ``layers(*rows, sequences, None, *how)``, each capacity and each ``how`` recorded when it first comes.
+
+    Gradients are where the last run left them: a batch in several pieces, whose gradients add up, can't use it.
+    """
+
+    def __init__(self, layers: nn.Module) -> None:
+        self._layers = layers
+        self._recorded: dict[tuple[Hashable, ...], nn.Module] = {}
+        self._pool = torch.cuda.graph_pool_handle()
+        # Recording happens on a stream of its own, of which torch warns in the first backward pass, for nothing.
+        silence = getattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch", None)
+        if silence is not None:
+            silence(False)
+
+    def __call__(self, rows: tuple[Tensor, ...], sequences: Sequences, *how: Hashable) -> Tensor:
+        used = len(rows[0])
+        capacity = _capacity(used)
+        count = _up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
+        key = capacity, count, *how
+        # Recordings know nothing of autocast: the layers' matrices say in which precision to multiply.
+        with torch.autocast(rows[0].device.type, enabled=False):
+            if sequences.width > LONGEST:
+                y: Tensor = self._layers(*rows, sequences, None, *how)
+                return y
+            room = (0, 0, 0, capacity - used)
+            filled = (*(F.pad(x, room) for x in rows), *_filled(sequences, used, capacity, count))
+            layers = _Recordable(self._layers, how, count)
+            if key not in self._recorded and len(self._recorded) < MOST:
+                self._recorded[key] = self._record(layers, filled)
+            # Unrecorded it runs on the same rows: what is dropped must not depend on what was recorded before.
+            y = self._recorded.get(key, layers)(*filled)
+        return y[:used]
+
+    def _record(self, layers: _Recordable, inputs: tuple[Tensor, ...]) -> nn.Module:
+        samples = tuple(tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs)
+        # What warms up before a recording must not change the random numbers of this step.
+        with torch.random.fork_rng(devices=[inputs[0].device]):
+            try:
+                return torch.cuda.make_graphed_callables(  # type: ignore[return-value]
+                    layers, samples, allow_unused_input=True, pool=self._pool
+                )
+            except RuntimeError as error:  # a recording is for speed alone
+                reason = str(error).partition("\n")[0]
+                warnings.warn(f"layers run unrecorded, which is slower: {reason}", stacklevel=2)
+                return layers
+
+
+class _Recordable(nn.Module):
+    """Layers whose every argument is a tensor: rows, then the sequence of each row and the starts."""
+
+    def __init__(self, layers: nn.Module, how: tuple[Hashable, ...], count: int) -> None:
+        super().__init__()
+        self.layers = layers
+        self.how = how
+        self.count = count
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        *rows, sequence, starts = inputs
+        y: Tensor = self.layers(*rows, Sequences(sequence, starts, self.count, LONGEST), None, *self.how)
+        return y
+
+
+def _capacity(rows: int) -> int:
+    return _up(rows, ROWS if rows <= 8 * MANY_ROWS else MANY_ROWS)
+
+
+def _filled(sequences: Sequences, used: int, rows: int, count: int) -> tuple[Tensor, Tensor]:
+    """The sequence of each row and the starts, where the spare rows follow in short sequences, then empty ones."""
+    sequence = F.pad(sequences.sequence, (0, rows - used), value=count - 1)
+    more = torch.arange(1, count - sequences.count + 1, dtype=torch.int32, device=sequence.device)
+    return sequence, torch.cat([sequences.starts, (used + PIECE * more).clamp_(max=rows)])
+
+
+def _pieces(rows: int) -> int:
+    return -(-rows // PIECE)
+
+
+def _up(number: int, unit: int) -> int:
+    return -(-number // unit) * unit

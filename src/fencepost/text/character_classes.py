@@ -1,0 +1,92 @@
+"""The shadow of a text: as long as the text, but written in few characters, so that plain patterns can read it.
+
+Letters of all scripts become ``a`` or ``A``, digits ``0``, blanks a blank, curly apostrophes straight ones, and so on.
+Whatever has no category of its own (marks, controls, direction marks, unassigned) counts as a letter: it stays in the
+word that it stands in.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+EMOJI: Final = "\x01"  # any other symbol, too
+JOINER: Final = "\x02"  # joins emoji, and letters of some scripts
+EXTENDER: Final = "\x03"  # changes the emoji or the digit before it: skin tones, variants, key caps
+FLAG_LETTER: Final = "\x04"
+OTHER: Final = "\x05"  # any other punctuation and mathematics
+DASH: Final = "–"
+FULL_STOP: Final = "。"  # ends a sentence without a blank after it
+
+_SPECIAL: Final = {
+    "\u200d": JOINER,
+    "\ufe0e": EXTENDER,
+    "\ufe0f": EXTENDER,
+    "\u20e3": EXTENDER,
+    "\u2010": "-",
+    "\u2011": "-",
+    "’": "'",
+    "ʼ": "'",
+    "‘": "‘",
+    "‛": "‘",
+    "“": "“",
+    "„": "“",
+    "‟": "“",
+    "”": "”",
+    "…": "…",
+    "。": FULL_STOP,
+    "｡": FULL_STOP,
+    "！": FULL_STOP,
+    "？": FULL_STOP,
+    "।": FULL_STOP,
+    "؟": "?",
+    "۔": ".",
+}
+_CATEGORIES: Final = {
+    "Lu": "A",
+    "Lt": "A",
+    "Lo": "A",  # scripts without small letters: any word may begin a sentence
+    "Nd": "0",
+    "Nl": "0",
+    "No": "0",
+    "Pd": DASH,
+    "Ps": "(",
+    "Pi": "(",
+    "Pe": ")",
+    "Pf": ")",
+    "Pc": "_",
+    "Po": OTHER,
+    "Sc": "$",
+    "Sm": OTHER,
+    "Sk": OTHER,
+    "So": EMOJI,
+}
+
+
+class _Shadows(dict[int, str]):
+    """Filled as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = _class_of(chr(code))
+        return found
+
+
+def _class_of(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isspace():
+        return " "
+    if character.isascii() and character.isprintable():
+        return character
+    if "\U0001f1e6" <= character <= "\U0001f1ff":
+        return FLAG_LETTER
+    if "\U0001f3fb" <= character <= "\U0001f3ff" or "\U000e0020" <= character <= "\U000e007f":
+        return EXTENDER
+    return _CATEGORIES.get(unicodedata.category(character), "a")
+
+
+_SHADOWS: Final = _Shadows()
+
+
+def classify(text: str) -> str:
+    return text.translate(_SHADOWS)

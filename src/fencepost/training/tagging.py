@@ -1,0 +1,167 @@
+"""Part-of-speech tags predicted by a parser's tag head, for trees to be read by models that read tags (§5).
+
+Training data must not be tagged by a tagger that saw them: it would be right too often. Jackknifing cuts them into
+folds and tags each by a tagger trained on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_to_toml, without_later
+from fencepost.errors import UsageError
+from fencepost.storage.fingerprint import fingerprint
+from fencepost.storage.text_files import read_lines, write_atomically
+from fencepost.trees.normalize import TRACE
+from fencepost.trees.tree import Leaf, Node, Tree, unchecked_leaf, unchecked_tree
+from fencepost.trees.treebank import Treebank
+
+if TYPE_CHECKING:
+    from fencepost.parsing.parser import Parser
+
+CHECKED_SHARE: Final = 20  # one in so many of a tagger's trees is kept from it, to choose its best check
+
+
+def retag(tree: Tree, tags: Sequence[str]) -> Tree:
+    """The tree with other tags over its words."""
+    waiting = iter(tags)
+    done: list[Node] = []  # the children so far of the innermost open phrase
+    above: list[list[Node]] = []
+    stack: list[Node | str] = [tree]  # a label closes a phrase
+    while stack:
+        node = stack.pop()
+        if type(node) is Leaf:
+            done.append(unchecked_leaf(next(waiting), node.word))
+        elif type(node) is Tree:
+            above.append(done)
+            done = []
+            stack.append(node.label)
+            stack.extend(reversed(node.children))
+        else:
+            assert isinstance(node, str)
+            phrase = unchecked_tree(node, tuple(done))
+            done = above.pop()
+            done.append(phrase)
+    (new,) = done
+    assert isinstance(new, Tree)
+    if next(waiting, None) is not None:
+        raise UsageError(f"more tags than words: {' '.join(tree.words())}")
+    return new
+
+
+def predict_tags(parser: Parser, trees: Sequence[Tree]) -> Treebank:
+    """The trees with the tags that a model predicts. Traces stay traces."""
+    return Treebank(iter_predict_tags(parser, trees))
+
+
+def iter_predict_tags(parser: Parser, trees: Sequence[Tree]) -> Iterator[Tree]:
+    """``predict_tags``, tree by tree."""
+    if not parser.config.scorer.predict_tags:
+        raise UsageError("this model predicts no tags", hint="train it with --set scorer.predict_tags=true")
+    if "tags" in parser.config.lexical:
+        raise UsageError("this model reads tags, and can't be asked for them")
+    parsed = parser.iter_parse([tree.words() for tree in trees])
+    return (_retag_words(tree, found.tags()) for tree, found in zip(trees, parsed, strict=True))
+
+
+def _retag_words(tree: Tree, tags: Sequence[str]) -> Tree:
+    """Leaves traces as they are: under another tag nothing would find them."""
+    return retag(tree, [old if old == TRACE else new for old, new in zip(tree.tags(), tags, strict=True)])
+
+
+def tag_accuracy(gold: Sequence[Tree], tagged: Sequence[Tree]) -> float:
+    """The share of words with the right tag, in percent."""
+    pairs = [
+        pair for one, other in zip(gold, tagged, strict=True) for pair in zip(one.tags(), other.tags(), strict=True)
+    ]
+    return 100 * sum(right == found for right, found in pairs) / len(pairs)
+
+
+def train_tagger(config: Config, trees: Sequence[Tree], folder: Path, device: str = "cpu") -> Parser:
+    """A tagger trained on all of the trees but the few that choose its best check; goes on where it was interrupted."""
+    from fencepost.training.run import train
+
+    order = np.random.default_rng(config.train.seed).permutation(len(trees)).tolist()
+    kept = set(order[: max(1, len(trees) // CHECKED_SHARE)])
+    seen = [tree for number, tree in enumerate(trees) if number not in kept]
+    checked = [tree for number, tree in enumerate(trees) if number in kept]
+    config = replace(config, scorer=replace(config.scorer, predict_tags=True))
+    return train(config, seen, checked, folder, resume=True, device=device)
+
+
+def jackknife(config: Config, trees: Treebank, folds: int, work: Path, device: str = "cpu") -> Treebank:
+    """The trees, in their order, each with tags from a tagger that was trained on the other folds.
+
+    Finished folds are kept in ``work``, as are unfinished taggers, so that a run can go on after an interruption.
+    """
+    if not 2 <= folds <= len(trees):
+        raise UsageError(f"{len(trees)} trees can't be cut into {folds} folds", hint="more trees, or fewer folds")
+    least = len(trees) - -(-len(trees) // folds)  # of trees outside of a fold
+    if least < 2:
+        raise UsageError(
+            f"{len(trees)} trees in {folds} folds are too few: a tagger learns from one tree at least and is checked "
+            f"on another, and outside of a fold there may be only {least}",
+            hint="give at least 4 trees",
+        )
+    tagged = list(trees)
+    for fold in range(folds):
+        for place, tree in tag_fold(config, trees, folds, fold, work, device).items():
+            tagged[place] = tree
+    return Treebank(tagged)
+
+
+def tag_fold(
+    config: Config, trees: Treebank, folds: int, fold: int, work: Path, device: str = "cpu"
+) -> dict[int, Tree]:
+    """The trees of one fold, by their place, with tags from a tagger that was trained on the others."""
+    path = fold_files(config, trees, folds, work)[fold]
+    fold_of = _deal(len(trees), folds, config.train.seed)
+    places = [place for place in range(len(trees)) if fold_of[place] == fold]
+    others = [tree for place, tree in enumerate(trees) if fold_of[place] != fold]
+    held_out = [trees[place] for place in places]
+    tagger = partial(train_tagger, config, others, path.parent / f"tagger-{fold + 1}", device)
+    return dict(zip(places, _tagged(held_out, path, tagger), strict=True))
+
+
+def fold_files(config: Config, trees: Treebank, folds: int, work: Path) -> list[Path]:
+    """Where ``tag_fold`` keeps the tags of each fold."""
+    home = work / fingerprint([without_later(config_to_toml(config)), str(folds), *map(str, trees)])
+    return [home / f"fold-{fold + 1}.txt" for fold in range(folds)]
+
+
+def tag_unseen(config: Config, seen: Treebank, unseen: Treebank, work: Path, device: str = "cpu") -> Treebank:
+    """Trees, none of which is in ``seen``, with tags from a tagger trained on all of ``seen``; resumable as well."""
+    path = unseen_file(config, seen, unseen, work)
+    return Treebank(_tagged(unseen, path, partial(train_tagger, config, seen, path.parent / "tagger", device)))
+
+
+def unseen_file(config: Config, seen: Treebank, unseen: Treebank, work: Path) -> Path:
+    """Where ``tag_unseen`` keeps the tags."""
+    return (
+        work
+        / fingerprint([without_later(config_to_toml(config)), *map(str, seen)])
+        / f"{fingerprint(map(str, unseen))}.txt"
+    )
+
+
+def _tagged(trees: Sequence[Tree], path: Path, tagger: Callable[[], Parser]) -> list[Tree]:
+    """The trees with the tags in a file, which the tagger has to write first if it is not there."""
+    if not path.is_file():
+        parser = tagger()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with write_atomically(path) as file:
+            file.writelines(" ".join(tree.tags()) + "\n" for tree in predict_tags(parser, trees))
+    lines = (line.text.split() for line in read_lines(path))
+    return [retag(tree, tags) for tree, tags in zip(trees, lines, strict=True)]
+
+
+def _deal(count: int, folds: int, seed: int) -> list[int]:
+    """The fold of each tree, at random; sizes differ by at most one."""
+    return [int(place) % folds for place in np.random.default_rng(seed).permutation(count)]
