@@ -17,9 +17,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from fencepost.config.toml import config_from_table
 from fencepost.errors import MissingExtraError
 from fencepost.features import wordpiece
-from fencepost.features.old_unicode import category
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import Subwords
+from fencepost.features.tokenizers_unicode import category
 from fencepost.features.wordpiece import WordPiece
 from tests.pretrained_samples import pretrained_files, tokenizer
 
