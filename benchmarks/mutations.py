@@ -28,6 +28,14 @@ else:
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests" / "mutations.toml"
 LIMIT = 600  # seconds for the tests of a breakage: one without end counts as noticed
+# Which example of a property fails first is enough to know; to look for the smallest takes minutes.
+PLUGIN = """
+from hypothesis import Phase, settings
+
+def pytest_sessionstart():
+    settings.register_profile("first failure", settings.default, phases=[Phase.explicit, Phase.generate])
+    settings.load_profile("first failure")
+"""
 FAILED = 1  # pytest's status where a test failed; anything greater is a mistake in the list
 
 
@@ -68,6 +76,7 @@ class Checkout:
         for name in ("src", "tests", "benchmarks"):
             shutil.copytree(ROOT / name, home / name, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "pyproject.toml", home)
+        (home / "first_failure.py").write_text(PLUGIN, "utf-8")
         self.passes = cache(self._passes)
 
     def _passes(self, tests: tuple[str, ...], select: str) -> bool:
@@ -85,11 +94,13 @@ class Checkout:
             return f"no end within {LIMIT} s"
         finally:
             path.write_text(whole, "utf-8")
-        failed = re.search(r"^(?:FAILED|ERROR) \S*?([^/\s]+?)(?: - .*)?$", output, re.MULTILINE)
-        return failed[1] if status == FAILED and failed else None
+        if status != FAILED:
+            return None
+        failed = re.search(r"^(?:FAILED|ERROR) tests/(.*?)(?: - .*)?$", output, re.MULTILINE)
+        return failed[1].replace("|", "\\|") if failed else "a test without a name"
 
     def run(self, tests: tuple[str, ...], select: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "first_failure", *tests]
         # Without byte code: it is told by its second from code of the same size that was written since.
         environment = os.environ | {"PYTHONPATH": str(self.home / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         ended = subprocess.run(
