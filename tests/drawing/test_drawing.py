@@ -133,3 +133,11 @@ def test_a_page_needs_nothing_from_elsewhere() -> None:
     page = HEAD + figure("The cat sat on the mat.", CAT) + FOOT
     assert "The cat sat on the mat." in page
     assert not re.search(r"<script|src=|href=|@import|url\(", page)
+
+
+def test_the_caption_of_a_page_runs_the_way_of_its_drawing() -> None:
+    for word, direction in (("שלום", "rtl"), ("hello", "ltr")):
+        tree = Tree("TOP", [Leaf("X", "IBM"), Leaf("X", word), Leaf("X", word)])
+        caption = ElementTree.fromstring(figure("IBM …", tree)).find("figcaption")
+        assert caption is not None
+        assert caption.get("dir") == direction

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from fencepost.drawing.colours import PAPER, RULE, WORD
+from fencepost.drawing.direction import is_right_to_left
 from fencepost.drawing.markup import element
 from fencepost.drawing.svg import FONT, STYLE, to_svg
 from fencepost.drawing.visible_text import visible
@@ -24,6 +25,7 @@ FOOT: Final = "</body>\n</html>\n"
 
 def figure(text: str, tree: Tree, notes: Sequence[str] | None = None) -> str:
     """A sentence and the drawing of its tree. ``notes`` are shown beside the labels, one for each phrase."""
-    caption = element("figcaption", visible(" ".join(text.split())), dir="auto")
+    direction = "rtl" if is_right_to_left(tree.words()) else "ltr"  # as in the drawing below
+    caption = element("figcaption", visible(" ".join(text.split())), dir=direction)
     drawing = element("div", to_svg(tree, notes, standalone=False), class_="drawing")
     return element("figure", caption, drawing) + "\n"

@@ -35,7 +35,7 @@ def join(parts: Iterable[str]) -> Markup:
     return Markup("".join(map(escape, parts)))
 
 
-def element(name: str, *content: str, **attributes: str | float) -> Markup:
+def element(name: str, /, *content: str, **attributes: str | float) -> Markup:
     """``<name attributes>content</name>``, or ``<name attributes/>`` without any content.
 
     In attribute names ``_`` stands for ``-``, and one at the end is dropped: ``class_``, ``text_anchor``.
@@ -47,7 +47,7 @@ def element(name: str, *content: str, **attributes: str | float) -> Markup:
     return Markup(f"{opening}>{join(content)}</{name}>" if content else f"{opening}/>")
 
 
-def picture(width: int, height: int, *content: str, **attributes: str | float) -> Markup:
+def picture(width: int, height: int, /, *content: str, **attributes: str | float) -> Markup:
     """An ``<svg>`` element that is a complete picture, in a file or inside a page."""
     return element(
         "svg",
