@@ -110,3 +110,10 @@ def test_arcs_of_a_png_are_blue_above_and_orange_below() -> None:
         difference = np.abs(red - blue).sum(1)
         top, bottom = np.array_split(difference, 2)
         assert (top.sum() > bottom.sum()) == (blue_half == "top")
+
+
+def test_labels_in_capitals_have_room_beside_their_bars() -> None:
+    (start,) = [
+        float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*fill="#eef1f4"', svg.bars([("WHADVP", 50.0, "")]))
+    ]
+    assert start > 54  # pixels that the label takes in DejaVu Sans, a wide font
