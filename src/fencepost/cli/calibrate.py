@@ -37,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
     from fencepost.parsing.parser import load
+    from fencepost.storage.folders import require_folder
     from fencepost.storage.model_folder import ModelFolder, change_config, require_own
-    from fencepost.storage.text_files import require_folder
     from fencepost.trees.treebank import Treebank
 
     require_from_one(arguments, "sentences")

@@ -62,7 +62,7 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.experiments.tables import load_table, table_names
-    from fencepost.storage.text_files import require_folder
+    from fencepost.storage.folders import require_folder
 
     if arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}: there must be one at least")

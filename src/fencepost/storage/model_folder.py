@@ -20,8 +20,8 @@ from fencepost.config.toml import config_to_toml, load_config
 from fencepost.errors import COPY_AGAIN, ModelError, UsageError
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.storage.folders import require_folder
 from fencepost.storage.lock import locked
-from fencepost.storage.text_files import require_folder
 
 CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "config.toml",

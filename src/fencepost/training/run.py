@@ -22,9 +22,9 @@ from fencepost.config.toml import load_config
 from fencepost.errors import ConfigError, TrainingError, UsageError
 from fencepost.parsing.parser import Parser, load
 from fencepost.progress import Progress
+from fencepost.storage.folders import new_folder
 from fencepost.storage.lock import locked
 from fencepost.storage.model_folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
-from fencepost.storage.text_files import new_folder
 from fencepost.training.data import unseen_labels
 from fencepost.training.distributed import Team, own_device, team
 from fencepost.training.interruptions import interruptions

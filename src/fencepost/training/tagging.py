@@ -18,7 +18,8 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, without_later
 from fencepost.errors import UsageError
 from fencepost.storage.fingerprint import fingerprint
-from fencepost.storage.text_files import read_lines, write_atomically
+from fencepost.storage.text_reader import read_lines
+from fencepost.storage.text_writer import write_atomically
 from fencepost.trees.normalize import TRACE
 from fencepost.trees.tree import Leaf, Node, Tree, unchecked_leaf, unchecked_tree
 from fencepost.trees.treebank import Treebank
