@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 
 from fencepost.errors import TrainingError, UsageError
 from fencepost.storage.lock import locked
-from fencepost.storage.model_folder import CHECKPOINT
+from fencepost.storage.model_files import CHECKPOINT
 from fencepost.training import checkpoint
 from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.provenance import Provenance

@@ -27,7 +27,8 @@ from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
 from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import CHECKPOINT, change_config
+from fencepost.storage.model_files import CHECKPOINT
+from fencepost.storage.model_writer import change_config
 from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.dev import DevSet

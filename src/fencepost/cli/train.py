@@ -46,7 +46,7 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.config.settings import Config
     from fencepost.storage.folders import new_folder
-    from fencepost.storage.model_folder import CHECKPOINT
+    from fencepost.storage.model_files import CHECKPOINT
     from fencepost.training.api import train
     from fencepost.trees.treebank import Treebank
 

@@ -11,7 +11,7 @@ from typing import Final
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, without_later
 from fencepost.storage.fingerprint import fingerprint
-from fencepost.storage.model_folder import CHECKPOINT
+from fencepost.storage.model_files import CHECKPOINT
 from fencepost.storage.text_writer import write_atomically
 from fencepost.training.run import LOG, train
 from fencepost.trees.treebank import Treebank

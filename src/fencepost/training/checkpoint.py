@@ -18,7 +18,8 @@ from fencepost.config.settings import Config
 from fencepost.errors import ModelError, TrainingError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.precision import Masters
-from fencepost.storage.model_folder import WEIGHTS, write_model
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_writer import write_model
 from fencepost.training.average import Average
 from fencepost.training.check import CLOCKED, Check
 

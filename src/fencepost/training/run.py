@@ -24,7 +24,10 @@ from fencepost.parsing.parser import Parser, load
 from fencepost.progress import Progress
 from fencepost.storage.folders import new_folder
 from fencepost.storage.lock import locked
-from fencepost.storage.model_folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
+from fencepost.storage.model_files import CHECKPOINT, CONFIG, listed_files
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_staging import recover
+from fencepost.storage.model_writer import require_no_foreign_files
 from fencepost.training.data import unseen_labels
 from fencepost.training.distributed import Team, own_device, team
 from fencepost.training.interruptions import interruptions
@@ -61,9 +64,9 @@ def train(
         if checkpoint and not resume:
             raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
         ours = resume and (out / LOG).exists()  # a run that ended before its first checkpoint
-        if our_team.agreed(bool(listed(out)) and not checkpoint and not ours):
+        if our_team.agreed(bool(listed_files(out)) and not checkpoint and not ours):
             raise UsageError(f"{out} holds a model already", hint="give another folder, or remove that one first")
-        require_room(out)
+        require_no_foreign_files(out)
         if our_team.agreed(not resume and _says_something(out / LOG)):
             raise UsageError(
                 f"{out / LOG} is there, and not of this run",
@@ -75,7 +78,7 @@ def train(
         trainer = Trainer(config, train_trees, dev_trees, place, our_team, start)
         if checkpoint:
             trainer.resume(out)
-        elif our_team.agreed(bool(listed(out))):
+        elif our_team.agreed(bool(listed_files(out))):
             trainer.begin_again(out)
         if our_team.leads and _is_calibrated(out):
             _say("note: the model there is calibrated; one that takes its place has to be calibrated again")
@@ -111,7 +114,7 @@ def _alone_in(out: Path, team: Team) -> Iterator[None]:
 
 def _is_calibrated(folder: Path) -> bool:
     try:
-        return bool(listed(folder)) and load_config(folder / CONFIG).eval.temperature != 1
+        return bool(listed_files(folder)) and load_config(folder / CONFIG).eval.temperature != 1
     except ConfigError:  # a damaged model; a better one will take its place
         return False
 

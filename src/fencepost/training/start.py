@@ -12,7 +12,8 @@ from safetensors.torch import load_file
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
 from fencepost.model.parser_model import ParserModel
-from fencepost.storage.model_folder import CONFIG, WEIGHTS, ModelFolder, require_weights
+from fencepost.storage.model_files import CONFIG, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder, require_weights
 
 # Those with a row for every word, tag or letter that is read, and for every label or tag that is predicted. Those that
 # are new come after those that the model knew.

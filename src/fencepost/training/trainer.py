@@ -32,7 +32,8 @@ from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
 from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_parts
-from fencepost.storage.model_folder import CHECKPOINT, ModelFolder
+from fencepost.storage.model_files import CHECKPOINT
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.average import Average
 from fencepost.training.card import model_card
 from fencepost.training.check import Check
