@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.config.settings import Config
     from fencepost.storage.folders import new_folder
     from fencepost.storage.model_files import CHECKPOINT
-    from fencepost.training.api import train
+    from fencepost.training.train import train
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)

@@ -20,6 +20,7 @@ from fencepost.errors import UsageError
 from fencepost.storage.fingerprint import fingerprint
 from fencepost.storage.text_reader import read_lines
 from fencepost.storage.text_writer import write_atomically
+from fencepost.training.train import train
 from fencepost.trees.normalize import TRACE
 from fencepost.trees.tree import Leaf, Node, Tree, unchecked_leaf, unchecked_tree
 from fencepost.trees.treebank import Treebank
@@ -87,8 +88,6 @@ def tag_accuracy(gold: Sequence[Tree], tagged: Sequence[Tree]) -> float:
 
 def train_tagger(config: Config, trees: Sequence[Tree], folder: Path, device: str = "cpu") -> Parser:
     """A tagger trained on all of the trees but the few that choose its best check; goes on where it was interrupted."""
-    from fencepost.training.run import train
-
     order = np.random.default_rng(config.train.seed).permutation(len(trees)).tolist()
     kept = set(order[: max(1, len(trees) // CHECKED_SHARE)])
     seen = [tree for number, tree in enumerate(trees) if number not in kept]
