@@ -17,8 +17,8 @@ TOGETHER: Final = 1.0  # seconds
 def interruptions(message: str = "stopping after this step") -> Iterator[list[int]]:
     """Collects Ctrl-C and termination for the caller to look at between steps. A second one stops at once.
 
-    A second signal within ``TOGETHER`` seconds doesn't count: a terminal signals all processes, and a parent may pass its
-    signal on to us.
+    A second signal within ``TOGETHER`` seconds doesn't count: a terminal signals all processes, and our parent may
+    pass on its own signal.
     """
     received: list[int] = []
     first = 0.0

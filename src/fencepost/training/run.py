@@ -40,14 +40,14 @@ def run_training(
     start_from: str | Path | None,
 ) -> Parser:
     """Trains a model into the folder ``out`` and loads the best one. See ``fencepost.train``."""
-    out, own = out.resolve(), own_device(find_device(device))
+    out, torch_device = out.resolve(), own_device(find_device(device))
     config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
         raise TrainingError("there must be training trees and development trees")
-    with restored_process(own), team(own) as our_team, alone_in(out, our_team):
+    with restored_process(torch_device), team(torch_device) as our_team, alone_in(out, our_team):
         state = open_folder(out, our_team, resume=resume)
         start = None if start_from is None else _open_start(start_from, out)
-        trainer = Trainer(config, train_trees, dev_trees, own, our_team, start)
+        trainer = Trainer(config, train_trees, dev_trees, torch_device, our_team, start)
         if state is FolderState.CHECKPOINT:
             resume_run(trainer, out)
         elif state is FolderState.MODEL:
@@ -61,7 +61,7 @@ def run_training(
         if our_team.leads:
             messages.end(trainer)
         our_team.wait()  # for the leader's files
-    return load(out, device=str(own))
+    return load(out, device=str(torch_device))
 
 
 def _open_start(start_from: str | Path, out: Path) -> ModelFolder:

@@ -19,7 +19,7 @@ from fencepost.storage.model_folder import ModelFolder, require_weights
 # new symbols come after those that the trained model has.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
-# Lexical representations whose settings shape their weights, and settings that weights don't depend on.
+# Representations with settings that their weights depend on, and settings that no weights depend on.
 SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors", "pretrained")
 NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate", "window", "overlap", "mask")
 
@@ -38,7 +38,7 @@ def require_same_form(folder: ModelFolder, config: Config) -> None:
 
 
 def _form(config: Config) -> dict[str, object]:
-    """The settings that weights depend on: those of all parts of a model, without dropout."""
+    """The settings that weights depend on: all of a model's parts, but for dropout."""
     parts: dict[str, object] = {"encoder": config.encoder, "scorer": config.scorer}
     parts |= {kind: getattr(config, kind) for kind in config.lexical if kind in SIZED}
     settings = {
