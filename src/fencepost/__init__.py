@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fencepost.evaluation.score import score as score
     from fencepost.parsing.parser import Parser as Parser
     from fencepost.parsing.parser import load as load
-    from fencepost.training.api import train as train
+    from fencepost.training.train import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
     from fencepost.trees.treebank import Treebank as Treebank
@@ -24,7 +24,7 @@ _HOMES: Final = {
     "FencepostError": "fencepost.errors",
     "Parser": "fencepost.parsing.parser",
     "load": "fencepost.parsing.parser",
-    "train": "fencepost.training.api",
+    "train": "fencepost.training.train",
     "Score": "fencepost.evaluation.score",
     "Sentence": "fencepost.trees.treebank",
     "Tree": "fencepost.trees.tree",

@@ -20,7 +20,7 @@ from fencepost.cli.main import main
 from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import UsageError
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.treebank import Sentence, Treebank
 from tests.grammar import toy_trees
 from tests.samples import tiny_config

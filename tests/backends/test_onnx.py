@@ -30,7 +30,9 @@ from fencepost.model.build import build_model
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
 from fencepost.parsing.parser import Parser, load
-from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, WEIGHTS, ModelFolder, write_model
+from fencepost.storage.model_files import LETTERS, ONNX, SPANS, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence
 from tests.grammar import toy_trees
 from tests.model.model_samples import VARIANTS, small_config

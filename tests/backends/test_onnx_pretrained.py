@@ -27,7 +27,9 @@ from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
+from fencepost.storage.model_files import ONNX, SPANS, SUBWORDS, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config
 from tests.pretrained_samples import KINDS, pretrained_files

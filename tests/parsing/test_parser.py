@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import fencepost
 from fencepost.errors import InputError, ModelError, UsageError
 from fencepost.parsing.parser import Parser, load
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 from tests.grammar import toy_trees

@@ -16,7 +16,7 @@ from fencepost.export.onnx import export_onnx
 from fencepost.parsing import workers
 from fencepost.parsing.parser import Parser, load
 from fencepost.parsing.workers import Workers, _answer, parse_with_workers
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.treebank import Sentence, Treebank
 from tests.grammar import toy_trees
 from tests.samples import tiny_config

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import ExtraTextError, MissingLabelError, TreeError, UnbalancedError
+from fencepost.storage.text_reader import SourceLine
 from fencepost.trees import brackets
-from fencepost.trees.brackets import SourceLine, parse_tree, parse_trees, read_trees
+from fencepost.trees.brackets import parse_tree, parse_trees, read_trees
 from fencepost.trees.tree import Leaf, Tree
 from tests.trees.strategies import trees
 

@@ -18,7 +18,8 @@ from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
-from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, disagreement, require_listed
+from fencepost.storage.model_files import LETTERS, ONNX, SPANS, SUBWORDS, require_listed
+from fencepost.storage.model_folder import ModelFolder, disagreement
 
 BATCH_TOKENS: Final = 4_000
 ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once

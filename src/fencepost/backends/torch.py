@@ -28,7 +28,8 @@ from fencepost.model.decode import decode, label_roots_, root_cells
 from fencepost.model.parser_model import ParserModel, TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
-from fencepost.storage.model_folder import WEIGHTS, ModelFolder, disagreement, require_weights
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_folder import ModelFolder, disagreement, require_weights
 
 CPU_BATCH_TOKENS: Final = 2_000
 CUDA_BATCH_TOKENS: Final = 40_000

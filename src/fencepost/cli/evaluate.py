@@ -48,7 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.evaluation.score import Score, compare
     from fencepost.parsing.parser import load
     from fencepost.parsing.workers import parse_with_workers
-    from fencepost.storage.text_files import require_other, write_atomically
+    from fencepost.storage.find_files import require_other
+    from fencepost.storage.text_writer import write_atomically
     from fencepost.trees.treebank import Sentence, Treebank
 
     require_from_one(arguments, "batch_tokens")

@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.parse_warnings import Watcher
     from fencepost.parsing.parser import CHUNK, load
     from fencepost.parsing.workers import Workers
-    from fencepost.storage.text_files import find_files, require_other
+    from fencepost.storage.find_files import find_files, require_other
 
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 
 from fencepost.errors import InputError, TreeError
 from fencepost.parsing.chunks import GROWTH
-from fencepost.storage.text_files import STANDARD_INPUT
+from fencepost.storage.text_reader import STANDARD_INPUT
 from fencepost.text.lines import TextLine, read_text_lines
 from fencepost.text.sentences import MOST_WORDS, Mode
 from fencepost.text.stream import TextSentence, read_stream

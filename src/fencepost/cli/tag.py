@@ -44,7 +44,8 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.storage.text_files import require_other, write_atomically
+    from fencepost.storage.find_files import require_other
+    from fencepost.storage.text_writer import write_atomically
     from fencepost.training.tagging import tag_accuracy
     from fencepost.trees.treebank import Treebank
 

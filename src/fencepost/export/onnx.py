@@ -24,7 +24,9 @@ from fencepost.export.pretrained import require_exportable, subwords_graph
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.pretrained import Pretrained
-from fencepost.storage.model_folder import CARD, LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, require_new, write_model
+from fencepost.storage.model_files import CARD, LETTERS, ONNX, SPANS, SUBWORDS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import require_new, write_model
 
 Precision = Literal["fp32", "int8"]
 

@@ -17,7 +17,9 @@ from weakref import finalize
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parsing.confidence import Analysis, without_probabilities
 from fencepost.parsing.parser import Parser, load
-from fencepost.storage.model_folder import DEFAULT_MODEL, ModelFolder, find_model, listed
+from fencepost.storage.find_model import DEFAULT_MODEL, find_model
+from fencepost.storage.model_files import listed_files
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.text.sentences import MOST_WORDS, read_sentences
 from fencepost.text.tokens import penn_forms
 from fencepost.trees.treebank import Sentence
@@ -169,7 +171,7 @@ class FencepostComponent:
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Puts the model into a folder, in place of one that was there: of what it leaves some would be read."""
         files, folder = self._files(), Path(path)
-        for name in map(_plain, listed(folder)):
+        for name in map(_plain, listed_files(folder)):
             (folder / name).unlink(missing_ok=True)
         _write(files, folder)
 
@@ -191,7 +193,7 @@ class FencepostComponent:
 
     def _files(self) -> dict[str, bytes]:
         folder = ModelFolder.open(_our_model(self.model)).path
-        return {name: (folder / name).read_bytes() for name in map(_plain, listed(folder))}
+        return {name: (folder / name).read_bytes() for name in map(_plain, listed_files(folder))}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the model, which is loaded again from its folder; but with the files of one that came as bytes."""

@@ -16,7 +16,8 @@ from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.parsing.chunks import growing_chunks
-from fencepost.storage.model_folder import ONNX, WEIGHTS, ModelFolder, naming
+from fencepost.storage.model_files import ONNX, WEIGHTS, naming
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from operator import length_hint
-from typing import Final, NamedTuple
+from typing import Final
 
 from fencepost.errors import (
     EmptyNodeError,
@@ -19,6 +19,7 @@ from fencepost.errors import (
     UnbalancedError,
     UntaggedLeafError,
 )
+from fencepost.storage.text_reader import SourceLine
 from fencepost.trees.tree import NOT_TEXT, Leaf, Node, Tree, escape, unchecked_leaf, unchecked_tree, unescape
 
 DEFAULT_ROOT: Final = "TOP"
@@ -31,13 +32,6 @@ _LONGEST_CACHED: Final = 200  # characters; longer pieces hardly ever repeat and
 # A word may hold blanks that are not ASCII, such as the no-break space; labels and tags may not.
 _LEAF_PIECE = re.compile(r"\s*([^\s()]+)[ \t\n\r\f\v]+([^ \t\n\r\f\v()]+)[ \t\n\r\f\v]*(\)[\s)]*)")
 _CLOSING = re.compile(r"[\s)]*")
-
-
-class SourceLine(NamedTuple):
-    """A line of text and its number in the file."""
-
-    text: str
-    number: int
 
 
 _Piece = tuple[Leaf | None, str, int]  # leaf or None, label, brackets that close after the leaf's own

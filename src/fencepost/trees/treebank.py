@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from fencepost.errors import InputError, MismatchError, UsageError
-from fencepost.storage.text_files import find_files, read_lines, write_atomically
+from fencepost.storage.find_files import find_files
+from fencepost.storage.text_reader import read_lines
+from fencepost.storage.text_writer import write_atomically
 from fencepost.trees.brackets import read_trees
 from fencepost.trees.garbage_collection import no_garbage_collection
 from fencepost.trees.tree import Tree, as_tree
