@@ -23,11 +23,12 @@ from fencepost.export.builder import FLOAT, INT64, Graph
 from fencepost.export.embedding import from_int8
 from fencepost.export.onnx import export_onnx
 from fencepost.features.indexer import Indexer
+from fencepost.features.lexical_kinds import SUBWORDS
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
+from fencepost.storage.model_folder import ONNX, SPANS, WEIGHTS, ModelFolder, write_model
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config
 from tests.pretrained_samples import KINDS, pretrained_files

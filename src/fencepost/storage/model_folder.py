@@ -18,6 +18,7 @@ from typing import Final
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, load_config
 from fencepost.errors import COPY_AGAIN, ModelError, UsageError
+from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.lock import locked
@@ -31,7 +32,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "checksums",
 )
 CHECKPOINT: Final = "checkpoint.safetensors"  # of training, beside the model
-ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # for ONNX Runtime instead
+ONNX, SPANS = "model.onnx", "spans.onnx"  # for ONNX Runtime instead, with the graphs of the lexical kinds
 DEFAULT_MODEL: Final = "en"
 PATIENCE: Final = 2.0  # seconds, for a model that is being put in place
 _INCOMING: Final = ".fencepost-incoming"  # folder in a model folder: files that are put in place when all are there
@@ -55,7 +56,7 @@ class ModelFolder:
         with naming(path):
             vocabularies = Vocabularies.from_json(_text(path, VOCABULARIES))
         config = load_config(path / CONFIG)
-        if "pretrained" in config.lexical:
+        if reads(config, "subwords"):
             files = PretrainedFiles(_text(path, TOKENIZER), _text(path, ENCODER))
             _require_encoder(path / ENCODER, files.encoder)
             vocabularies = replace(vocabularies, pretrained=files)
