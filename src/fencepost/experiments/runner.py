@@ -18,6 +18,7 @@ from fencepost.experiments.models import Model, Models, model_key
 from fencepost.experiments.report import Outcome, write_table
 from fencepost.experiments.results import Result, Results
 from fencepost.experiments.tables import Row, Table
+from fencepost.features.lexical_kinds import LEXICAL_KINDS, reads
 from fencepost.storage.fingerprint import fingerprint
 from fencepost.training.tagging import fold_files, jackknife, tag_fold, tag_unseen, unseen_file
 
@@ -42,7 +43,8 @@ SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
 )
 SMOKE_SENTENCES: Final = 160
 FOLDS: Final = 10
-OWN_SECTIONS: Final = ("pretrained", "vectors")  # settings of these are for the rows that need them
+# Settings of these are for the rows that need them.
+OWN_SECTIONS: Final = tuple(kind.name for kind in LEXICAL_KINDS.values() if kind.source)
 TIMED: Final = "dev_seconds"  # goes with measures that depend on what else the machine does
 
 
@@ -168,7 +170,7 @@ class Runner:
 
     def reads_tags(self) -> bool:
         rows = [row for row in self.table.rows if not row.best_of and not self._missing(row)]
-        return any("tags" in self.config(row, name, seed=1).lexical for row in rows for name, _ in self.treebanks)
+        return any(reads(self.config(row, name, seed=1), "tags") for row in rows for name, _ in self.treebanks)
 
     @property
     def path(self) -> Path:
@@ -272,7 +274,7 @@ class Runner:
 
     def _data(self, config: Config, gold: Data) -> Data:
         """The trees that a model reads: with predicted tags if it reads tags and they are asked for."""
-        if "tags" not in config.lexical or self.options.tags == "gold":
+        if not reads(config, "tags") or self.options.tags == "gold":
             return gold
         if self.options.collect and not self.shelf.work.is_dir():
             raise NotDoneError(f"not done yet, or done elsewhere: there are no tags in {self.shelf.work}")
