@@ -25,12 +25,13 @@ from fencepost.config.settings import Config, EvalConfig, PlanConfig
 from fencepost.errors import ModelError, UsageError
 from fencepost.export.onnx import export_onnx, onnx_graphs
 from fencepost.features.indexer import Indexer
+from fencepost.features.lexical_kinds import LETTERS
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
 from fencepost.parsing.parser import Parser, load
-from fencepost.storage.model_files import LETTERS, ONNX, SPANS, WEIGHTS
+from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence

@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.score import parse_kinds, print_json, print_text, warn
     from fencepost.evaluation.params import load_params
     from fencepost.evaluation.score import Score, compare
+    from fencepost.features.lexical_kinds import reads
     from fencepost.parsing.parser import load
     from fencepost.parsing.workers import parse_with_workers
     from fencepost.storage.find_files import require_other
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     gold = Treebank.load(*arguments.trees)
     warn_of_traces(gold)
     gives_tags = arguments.tags == "gold"
-    if not gives_tags and ("tags" in parser.config.lexical or not parser.config.scorer.predict_tags):
+    if not gives_tags and (reads(parser.config, "tags") or not parser.config.scorer.predict_tags):
         raise UsageError(f"the model {arguments.model} predicts no tags", hint="--tags gold")
     sentences = [Sentence(s.words, s.tags if gives_tags else None) for s in gold.sentences()]
     began = time.perf_counter()

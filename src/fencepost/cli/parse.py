@@ -78,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.parse_input import Source, batches, items_of_text
     from fencepost.cli.parse_output import WRITERS
     from fencepost.cli.parse_warnings import Watcher
+    from fencepost.features.lexical_kinds import reads
     from fencepost.parsing.parser import CHUNK, load
     from fencepost.parsing.workers import Workers
     from fencepost.storage.find_files import find_files, require_other
@@ -89,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     between = "\n\n" if reading == "text" else "\n"
     items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
     parser = load(arguments.model, device=arguments.device)
-    if "tags" in parser.config.lexical and not arguments.tagged:
+    if reads(parser.config, "tags") and not arguments.tagged:
         raise UsageError(
             f"the model {arguments.model or 'en'} reads tags, and text has none",
             hint="--tagged takes sentences with tags; or use a model without tags",

@@ -8,8 +8,10 @@ from fencepost.config.settings import Config, PlanConfig
 from fencepost.config.toml import load_config
 from fencepost.experiments.options import SMOKE, Options
 from fencepost.experiments.tables import Row, Table
+from fencepost.features.lexical_kinds import LEXICAL_KINDS
 
-OWN_SECTIONS: Final = ("pretrained", "vectors")  # settings of these are for the rows that need them
+# Settings of these sections apply only to the rows that need them.
+OWN_SECTIONS: Final = tuple(kind.name for kind in LEXICAL_KINDS.values() if kind.source)
 
 
 class RowConfigs:

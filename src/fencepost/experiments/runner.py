@@ -20,6 +20,7 @@ from fencepost.experiments.results import Result, Results
 from fencepost.experiments.row_config import RowConfigs
 from fencepost.experiments.tables import Row, Table
 from fencepost.experiments.treebanks import TreebankCache
+from fencepost.features.lexical_kinds import reads
 from fencepost.storage.fingerprint import fingerprint
 
 TIMED: Final = "dev_seconds"  # goes with measures that depend on what else the machine does
@@ -91,9 +92,7 @@ class Runner:
 
     def reads_tags(self) -> bool:
         rows = [row for row in self.table.rows if not row.best_of and not self.configs.lacks_setting(row)]
-        return any(
-            "tags" in self.configs.config(row, name, seed=1).lexical for row in rows for name, _ in self.treebanks
-        )
+        return any(reads(self.configs.config(row, name, seed=1), "tags") for row in rows for name, _ in self.treebanks)
 
     @property
     def path(self) -> Path:
@@ -173,7 +172,7 @@ class Runner:
 
     def _data(self, config: Config, gold: Data) -> Data:
         """The trees that a model reads: with predicted tags if it reads tags and they are asked for."""
-        if "tags" not in config.lexical or self.options.tags == "gold":
+        if not reads(config, "tags") or self.options.tags == "gold":
             return gold
         if self.options.collect and not self.cache.work.is_dir():
             raise NotDoneError(f"not done yet, or done elsewhere: there are no tags in {self.cache.work}")

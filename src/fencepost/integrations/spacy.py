@@ -31,6 +31,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
+from fencepost.features.lexical_kinds import reads
 from fencepost.integrations.spacy_spans import (
     Constituents,
     NonConstituentError,
@@ -145,7 +146,7 @@ class FencepostComponent:
         forms = tuple(word_of(form) for form in penn_forms(span.text, places))
         spaces = tuple(following.idx > token.idx + len(token) for token, following in pairwise(tokens))
         tags = None
-        if "tags" in self.parser.config.lexical:
+        if reads(self.parser.config, "tags"):
             tags = tuple(map(tag_of, tokens))
             if not all(tags):
                 raise InputError(

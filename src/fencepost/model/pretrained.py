@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from fencepost.errors import ConfigError, MissingExtraError, ModelError, UsageError
+from fencepost.features.encoder_families import family_of
 from fencepost.model.bert import Bert, is_ours
 from fencepost.model.dropout import SharedDropout
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from fencepost.model.cuda.graphs import Recordings
     from fencepost.model.parser_model import TorchBatch
     from fencepost.model.sequences import Layout, Sequences
-
-_WITH_DECODER: Final = ("t5", "mt5", "umt5")
 
 
 class ScalarMix(nn.Module):
@@ -160,7 +159,7 @@ def build_encoder(config: str) -> nn.Module:
         kind = AutoConfig.for_model(settings.pop("model_type"), **settings)
     except (KeyError, ValueError) as error:
         raise ModelError(f"encoder.json is not known to transformers: {error}") from error
-    if kind.is_encoder_decoder and kind.model_type not in _WITH_DECODER:
+    if kind.is_encoder_decoder and not family_of(kind.model_type).read_at_decoder:
         raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
     return without_spare_parts(AutoModel.from_config(kind))
 

@@ -18,7 +18,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "README.md",
     "checksums",
 )
-ONNX, SPANS, LETTERS, SUBWORDS = "model.onnx", "spans.onnx", "letters.onnx", "subwords.onnx"  # of an exported model
+ONNX, SPANS = "model.onnx", "spans.onnx"  # of an exported model, beside the graphs of its lexical kinds
 CHECKPOINT: Final = "checkpoint.safetensors"  # of training; lies beside the model's files and isn't one of them
 _CHECKSUM_LINE: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # digest, name
 

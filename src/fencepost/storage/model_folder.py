@@ -12,6 +12,7 @@ from typing import Final
 from fencepost.config.settings import Config
 from fencepost.config.toml import load_config
 from fencepost.errors import COPY_AGAIN, ModelError
+from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.find_model import find_model, is_packaged
@@ -48,7 +49,7 @@ class ModelFolder:
         with naming(path):
             vocabularies = Vocabularies.from_json(read_listed_text(path, VOCABULARIES))
         config = load_config(path / CONFIG)
-        if "pretrained" in config.lexical:
+        if reads(config, "subwords"):
             files = PretrainedFiles(read_listed_text(path, TOKENIZER), read_listed_text(path, ENCODER))
             _require_encoder(path / ENCODER, files.encoder)
             vocabularies = replace(vocabularies, pretrained=files)

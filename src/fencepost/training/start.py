@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
+from fencepost.features.lexical_kinds import LEXICAL_KINDS
 from fencepost.model.parser_model import ParserModel
 from fencepost.storage.model_files import CONFIG, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder, require_weights
@@ -19,9 +20,6 @@ from fencepost.storage.model_folder import ModelFolder, require_weights
 # new symbols come after those that the trained model has.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
-# Representations with settings that their weights depend on, and settings that no weights depend on.
-SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors", "pretrained")
-NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate", "window", "overlap", "mask")
 
 
 def require_same_form(folder: ModelFolder, config: Config) -> None:
@@ -39,13 +37,13 @@ def require_same_form(folder: ModelFolder, config: Config) -> None:
 
 def _form(config: Config) -> dict[str, object]:
     """The settings that weights depend on: all of a model's parts, but for dropout."""
-    parts: dict[str, object] = {"encoder": config.encoder, "scorer": config.scorer}
-    parts |= {kind: getattr(config, kind) for kind in config.lexical if kind in SIZED}
+    may_change = {"encoder": (), "scorer": ("force_root",)}
+    may_change |= {kind: LEXICAL_KINDS[kind].not_in_weights for kind in config.lexical}
     settings = {
         f"{part}.{name}": value
-        for part, section in parts.items()
-        for name, value in asdict(section).items()  # type: ignore[call-overload]
-        if "dropout" not in name and name not in NOT_IN_WEIGHTS
+        for part, names in may_change.items()
+        for name, value in asdict(getattr(config, part)).items()
+        if "dropout" not in name and name not in names
     }
     return {"lexical": config.lexical, **settings}
 

@@ -17,6 +17,7 @@ import numpy as np
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, without_later
 from fencepost.errors import UsageError
+from fencepost.features.lexical_kinds import reads
 from fencepost.storage.fingerprint import fingerprint
 from fencepost.storage.text_reader import read_lines
 from fencepost.storage.text_writer import write_atomically
@@ -67,7 +68,7 @@ def iter_predict_tags(parser: Parser, trees: Sequence[Tree]) -> Iterator[Tree]:
     """``predict_tags``, tree by tree."""
     if not parser.config.scorer.predict_tags:
         raise UsageError("this model predicts no tags", hint="train it with --set scorer.predict_tags=true")
-    if "tags" in parser.config.lexical:
+    if reads(parser.config, "tags"):
         raise UsageError("this model reads tags, and can't be asked for them")
     parsed = parser.iter_parse([tree.words() for tree in trees])
     return (_retag_words(tree, predicted.tags()) for tree, predicted in zip(trees, parsed, strict=True))
