@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from fencepost.model import diagonals
-from fencepost.model.cuda.available import has_triton
+from fencepost.model.cuda import available
 
 
 def span_counts(lengths: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ def decode(best_scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
 
     The same trees as ``chart.cky`` gives, bit for bit: of equal splits the leftmost wins.
     """
-    if _has_kernels(best_scores):
+    if available.charts(best_scores):
         from fencepost.model.cuda import chart_kernels
 
         return chart_kernels.best_trees(best_scores, _offsets(lengths), lengths)
@@ -72,7 +72,7 @@ def inside(label_scores: Tensor, lengths: Tensor, force_root: bool = False) -> t
 class _Inside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, labels: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
-        if _has_kernels(labels):
+        if available.charts(labels):
             from fencepost.model.cuda import chart_kernels
 
             total, marginals = chart_kernels.inside_outside(labels, _offsets(lengths), lengths, force_root)
@@ -86,10 +86,6 @@ class _Inside(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         marginals, lengths = ctx.saved_tensors
         return gradients[0][_sentences(lengths, len(marginals))] * marginals, None, None
-
-
-def _has_kernels(scores: Tensor) -> bool:
-    return scores.is_cuda and has_triton()
 
 
 def _offsets(lengths: Tensor) -> Tensor:

@@ -25,6 +25,7 @@ from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
+from fencepost.model.cuda import available
 from fencepost.model.cuda.graphs import Recordings
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.loss import crf_loss, margin_loss
@@ -115,7 +116,7 @@ class Trainer:
         self.model.train()
 
     def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, Recordings]]:
-        if self.device.type != "cuda" or self.config.train.precision != "bf16":
+        if not available.graphs(self.device, self.config.train.precision):
             return []
         parts = [self.model.encoder, *pretrained_parts(self.model)]
         able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]

@@ -18,11 +18,12 @@ from torch import Tensor
 from fencepost.config.settings import Config
 from fencepost.model.bert import Bert
 from fencepost.model.build import build_model
-from fencepost.model.cuda.available import has_triton
+from fencepost.model.cuda import available
+from fencepost.model.cuda.available import OLDEST, has_triton
 from fencepost.model.cuda.graphs import LONGEST, Recordings, _capacity, _filled, _Recordable
-from fencepost.model.cuda.packed_attention import OLDEST, HeadSizes, roles, serves
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
+from fencepost.model.heads import HeadSizes, roles
 from fencepost.model.plan import AttentionPlan, Reach
 from fencepost.model.precision import lower
 from fencepost.model.pretrained import Pretrained
@@ -90,7 +91,7 @@ def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -
 @pytest.fixture
 def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """One that nobody computes on."""
-    monkeypatch.setattr("fencepost.model.cuda.packed_attention.has_triton", lambda: True)
+    monkeypatch.setattr("fencepost.model.cuda.available.has_triton", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: OLDEST)
     return torch.device("cuda")
 
@@ -111,22 +112,22 @@ def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
 def test_the_kernels_serve_heads_up_to_a_size(
     new_gpu: torch.device, sizes: tuple[int, int], dtype: torch.dtype, has_kernels: bool
 ) -> None:
-    assert serves(HeadSizes(8, *sizes), dtype, new_gpu) == has_kernels
+    assert available.attention(HeadSizes(8, *sizes), dtype, new_gpu) == has_kernels
 
 
 def test_the_kernels_are_not_on_the_cpu(new_gpu: torch.device) -> None:
-    assert serves(EIGHT, torch.bfloat16, new_gpu)
-    assert not serves(EIGHT, torch.bfloat16, torch.device("cpu"))
+    assert available.attention(EIGHT, torch.bfloat16, new_gpu)
+    assert not available.attention(EIGHT, torch.bfloat16, torch.device("cpu"))
 
 
 def test_an_old_gpu_has_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
-    assert not serves(EIGHT, torch.bfloat16, new_gpu)
+    assert not available.attention(EIGHT, torch.bfloat16, new_gpu)
 
 
 def test_without_triton_there_are_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.model.cuda.packed_attention.has_triton", lambda: False)
-    assert not serves(EIGHT, torch.bfloat16, new_gpu)
+    monkeypatch.setattr("fencepost.model.cuda.available.has_triton", lambda: False)
+    assert not available.attention(EIGHT, torch.bfloat16, new_gpu)
 
 
 def run_padded(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
@@ -206,8 +207,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
         found.append(layers)
         return layers
 
-    for module in ("attention", "bert"):
-        monkeypatch.setattr(f"fencepost.model.{module}.serves", lambda *_: True)
+    monkeypatch.setattr("fencepost.model.cuda.available.attention", lambda *_: True)
     monkeypatch.setattr("fencepost.model.attention.attend_packed", attend_one_by_one)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(Recordings, "_record", record)
@@ -321,7 +321,7 @@ def test_layers_that_cannot_be_recorded_run_as_they_are(monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA error: capture failed\nand more")
 
-    monkeypatch.setattr("fencepost.model.attention.serves", lambda *_: True)
+    monkeypatch.setattr("fencepost.model.cuda.available.attention", lambda *_: True)
     monkeypatch.setattr("fencepost.model.attention.attend_packed", attend_one_by_one)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(torch.cuda, "make_graphed_callables", fail)
