@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from fencepost.backends.charts import decode, inside
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml
@@ -55,7 +57,7 @@ from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
 
-LOSSES: Final = {"margin": margin_loss, "crf": crf_loss}
+LOSSES: Final = {"margin": partial(margin_loss, decode=decode), "crf": partial(crf_loss, inside=inside)}
 
 
 @dataclass(frozen=True)
