@@ -15,7 +15,7 @@ from fencepost.model.linear import BlockDiagonal, join_blocks, split_blocks
 from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach, Terms
 
 if TYPE_CHECKING:
-    from fencepost.model.cuda.graphs import Recordings
+    from fencepost.model.cuda.graphs import CudaGraphs
     from fencepost.model.sequences import Layout, Sequences
 
 
@@ -144,7 +144,7 @@ class SelfAttentiveEncoder(nn.Module):
         self.norm = norm
         self.layers = Layers(layers)
         self.factored = factored
-        self.recordings: Recordings | None = None  # of the layers, where training uses them
+        self.cuda_graphs: CudaGraphs | None = None  # of the layers, where training uses them
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
         x, p = self._start(content, layout, plan)
@@ -152,14 +152,14 @@ class SelfAttentiveEncoder(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             if plan.needs_mask(layout) or not self.layers.need_no_mask():
                 y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
-            elif self.recordings is not None and self.training and torch.is_grad_enabled():
-                y = self.recordings((x, p), layout, plan)
+            elif self.cuda_graphs is not None and self.training and torch.is_grad_enabled():
+                y = self.cuda_graphs((x, p), layout, plan)
             else:
                 y = self.layers(x, p, layout, None, plan)
         return y
 
     def to_record(self) -> nn.Module:
-        """What ``recordings`` are of."""
+        """The layers that ``cuda_graphs`` runs."""
         return self.layers
 
     def _added(self, mask: Tensor) -> Tensor:

@@ -28,7 +28,7 @@ from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.model.cuda import available
-from fencepost.model.cuda.graphs import Recordings
+from fencepost.model.cuda.graphs import CudaGraphs
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import TorchBatch
@@ -114,15 +114,15 @@ class Trainer:
         self._began = self._last_check = time.monotonic()
         self._plan = AttentionPlan.of(config.train.plan)
         self._ahead = Prefetch(self._prepare)
-        self._recordings = self._layers_to_record()
+        self._cuda_graphs = self._layers_to_record()
         self.model.train()
 
-    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, Recordings]]:
+    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, CudaGraphs]]:
         if not available.graphs(self.device, self.config.train.precision):
             return []
         parts = [self.model.encoder, *pretrained_parts(self.model)]
         able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]
-        return [(part, Recordings(layers)) for part in able if (layers := part.to_record()) is not None]
+        return [(part, CudaGraphs(layers)) for part in able if (layers := part.to_record()) is not None]
 
     @property
     def seconds(self) -> float:
@@ -153,8 +153,8 @@ class Trainer:
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[place] for place in batch)
         prepared = self._ahead.get(batch)
-        for part, recordings in self._recordings:
-            part.recordings = recordings if len(prepared) == 1 else None
+        for part, graphs in self._cuda_graphs:
+            part.cuda_graphs = graphs if len(prepared) == 1 else None
         for number, piece in enumerate(prepared):
             loss = self._loss(piece, len(batch), words)
             if number == 0:  # from now on the backward pass leaves the interpreter free for another thread
