@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from fencepost.features.encoder_families import family_of
 from fencepost.model.attention import attend
-from fencepost.model.cuda.packed_attention import HeadSizes, serves
+from fencepost.model.cuda import available
+from fencepost.model.heads import HeadSizes
 from fencepost.model.linear import Linear
 from fencepost.model.sequences import Layout, Sequences
 
@@ -149,7 +150,8 @@ class Heads(nn.Module):
 
     def needs_no_mask(self) -> bool:
         size = self.query.out_features // self.heads
-        return serves(HeadSizes(self.heads, size, size), self.query.weight.dtype, self.query.weight.device)
+        sizes = HeadSizes(self.heads, size, size)
+        return available.attention(sizes, self.query.weight.dtype, self.query.weight.device)
 
     def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
         x = x.to(self.query.weight.dtype)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from fencepost.backends.charts import decode, inside
 from fencepost.config.settings import Config
 from fencepost.model.loss import crf_loss, margin_loss
 from fencepost.model.parser_model import ModelOutput
 from fencepost.training.device_batch import DeviceBatch
 
-LOSSES: Final = {"margin": margin_loss, "crf": crf_loss}
+LOSSES: Final = {"margin": partial(margin_loss, decode=decode), "crf": partial(crf_loss, inside=inside)}
 
 
 def share_of_loss(output: ModelOutput, gold: DeviceBatch, config: Config, sentences: int, words: int) -> Tensor:

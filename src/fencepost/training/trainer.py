@@ -16,7 +16,8 @@ from fencepost.evaluation.params import load_params
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.model.cuda.graphs import Recordings
+from fencepost.model.cuda import available
+from fencepost.model.cuda.graphs import CudaGraphs
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
@@ -87,15 +88,15 @@ class Trainer:
         self.steps_a_check = max(1, round(self.order.batches_per_epoch / config.train.checks_per_epoch))
         self._plan = AttentionPlan.of(config.train.plan)
         self._prefetch = Prefetch(self._prepare)
-        self._recordings = self._layers_to_record()
+        self._cuda_graphs = self._layers_to_record()
         self.model.train()
 
-    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, Recordings]]:
-        if self.device.type != "cuda" or self.config.train.precision != "bf16":
+    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, CudaGraphs]]:
+        if not available.graphs(self.device, self.config.train.precision):
             return []
         parts = [self.model.encoder, *pretrained_parts(self.model)]
         able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]
-        return [(part, Recordings(layers)) for part in able if (layers := part.to_record()) is not None]
+        return [(part, CudaGraphs(layers)) for part in able if (layers := part.to_record()) is not None]
 
     def batches(self) -> Iterator[list[int]]:
         """The indices of each batch's sentences, from the current step to the end of training."""
@@ -112,8 +113,8 @@ class Trainer:
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[index] for index in batch)
         pieces = self._prefetch.get(batch)
-        for part, recordings in self._recordings:
-            part.recordings = recordings if len(pieces) == 1 else None
+        for part, graphs in self._cuda_graphs:
+            part.cuda_graphs = graphs if len(pieces) == 1 else None
         for number, piece in enumerate(pieces):
             with at_precision(train.precision, self.device):
                 output = self.model(piece.sentences, self._plan)
