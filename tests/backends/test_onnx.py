@@ -29,7 +29,8 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, WEIGHTS, ModelFolder, write_model
 from fencepost.trees.treebank import Sentence
 from tests.grammar import toy_trees

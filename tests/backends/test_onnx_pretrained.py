@@ -26,7 +26,7 @@ from fencepost.features.indexer import Indexer
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli.main import main
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_folder import change_config, find_model
 from fencepost.training.run import train
 from fencepost.trees.treebank import Treebank

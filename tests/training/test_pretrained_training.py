@@ -15,7 +15,7 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_from_table
 from fencepost.errors import ModelError
 from fencepost.model.pretrained import Pretrained, pretrained_encoders
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.training.run import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence

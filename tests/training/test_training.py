@@ -26,7 +26,7 @@ from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_folder import CHECKPOINT, change_config
 from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint

@@ -36,7 +36,7 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.storage.model_folder import ModelFolder, change_config, require_own
     from fencepost.storage.text_files import require_folder
     from fencepost.trees.treebank import Treebank

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.score import parse_kinds, print_json, print_text, warn
     from fencepost.evaluation.params import load_params
     from fencepost.evaluation.score import Score, compare
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.parsing.workers import parse_with_workers
     from fencepost.storage.text_files import require_other, write_atomically
     from fencepost.trees.treebank import Sentence, Treebank

@@ -16,7 +16,8 @@ from weakref import finalize
 
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parsing.confidence import Analysis, without_probabilities
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.storage.model_folder import DEFAULT_MODEL, ModelFolder, find_model, listed
 from fencepost.text.sentences import MOST_WORDS, read_sentences
 from fencepost.text.tokens import penn_forms

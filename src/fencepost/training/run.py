@@ -20,7 +20,8 @@ from fencepost.backends.torch import find_device
 from fencepost.config.settings import Config
 from fencepost.config.toml import load_config
 from fencepost.errors import ConfigError, TrainingError, UsageError
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.progress import Progress
 from fencepost.storage.lock import locked
 from fencepost.storage.model_folder import CHECKPOINT, CONFIG, ModelFolder, listed, recover, require_room
