@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from fencepost.errors import FencepostError as FencepostError
     from fencepost.evaluation.score import Score as Score
     from fencepost.evaluation.score import score as score
+    from fencepost.parsing.load import load as load
     from fencepost.parsing.parser import Parser as Parser
-    from fencepost.parsing.parser import load as load
     from fencepost.training.train import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
@@ -23,7 +23,7 @@ _HOMES: Final = {
     "Config": "fencepost.config.settings",
     "FencepostError": "fencepost.errors",
     "Parser": "fencepost.parsing.parser",
-    "load": "fencepost.parsing.parser",
+    "load": "fencepost.parsing.load",
     "train": "fencepost.training.train",
     "Score": "fencepost.evaluation.score",
     "Sentence": "fencepost.trees.treebank",

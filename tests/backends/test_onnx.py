@@ -30,7 +30,8 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model

@@ -28,7 +28,7 @@ from fencepost.features.lexical_kinds import SUBWORDS
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model

@@ -20,7 +20,7 @@ from fencepost.model.build import build_model
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.scorer import SpanScorer
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence

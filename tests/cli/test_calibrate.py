@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli.main import main
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.find_model import find_model
 from fencepost.storage.model_writer import change_config
 from fencepost.training.train import train

@@ -8,7 +8,7 @@ import pytest
 from fencepost.cli.main import main
 from fencepost.config.settings import VectorsConfig
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_writer import write_model
 from tests.backends.test_onnx import write_folder

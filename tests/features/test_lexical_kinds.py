@@ -24,7 +24,9 @@ from fencepost.features.indexer import Indexer
 from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, LexicalTraits, Reads, graphs, reads
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.storage.model_folder import ONNX, SPANS, WEIGHTS, ModelFolder, write_model
+from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.training.start import require_same_form
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config

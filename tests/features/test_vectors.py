@@ -17,7 +17,7 @@ from fencepost.features.vectors import VectorFiles
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.lexical import Vectors
 from fencepost.model.parser_model import TorchBatch
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.training.train import train
 from tests.samples import TREES
 

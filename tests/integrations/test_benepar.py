@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from fencepost.cli.main import main
 from fencepost.errors import ModelError
 from fencepost.integrations.benepar import import_benepar
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence

@@ -15,7 +15,7 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_from_table
 from fencepost.errors import ModelError
 from fencepost.model.pretrained import Pretrained, pretrained_encoders
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.training.saving import resume_run, save_run
 from fencepost.training.train import train
 from fencepost.training.trainer import Trainer

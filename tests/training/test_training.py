@@ -26,7 +26,7 @@ from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.storage.model_files import CHECKPOINT
 from fencepost.storage.model_writer import change_config
 from fencepost.training.check import Check

@@ -61,7 +61,7 @@ def _write_random(size: str, folder: Path, device: str) -> None:
 
 
 def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]:
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.parsing.timing import bench_sentences, cold_start, parsing_speed
     from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 

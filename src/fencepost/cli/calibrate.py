@@ -36,7 +36,7 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.storage.folders import require_folder
     from fencepost.storage.model_folder import ModelFolder
     from fencepost.storage.model_writer import change_config, require_not_packaged

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.evaluation.params import load_params
     from fencepost.evaluation.score import Score, compare
     from fencepost.features.lexical_kinds import reads
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.parsing.workers import parse_with_workers
     from fencepost.storage.find_files import require_other
     from fencepost.storage.text_writer import write_atomically

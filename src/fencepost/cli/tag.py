@@ -76,7 +76,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _predict(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.training.tagging import iter_predict_tags
 
     return iter_predict_tags(load(arguments.paths[0], device=arguments.device), trees)

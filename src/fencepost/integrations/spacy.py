@@ -16,7 +16,8 @@ from weakref import finalize
 
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parsing.confidence import Analysis, without_probabilities
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 from fencepost.storage.model_files import listed_files
 from fencepost.storage.model_folder import ModelFolder

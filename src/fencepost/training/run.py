@@ -15,7 +15,8 @@ import torch
 from fencepost.backends.torch import find_device
 from fencepost.config.settings import Config
 from fencepost.errors import TrainingError, UsageError
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.progress import Progress
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training import messages
