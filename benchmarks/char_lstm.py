@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fencepost.model.cuda.letters import last_states_in_one_launch
 from fencepost.model.parser_model import Layout
-from fencepost.model.recurrence import last_states_in_one_launch
 
 LastStates = Callable[[nn.LSTM, Tensor, Layout], Tensor]
 LETTER_SIZE, SIZE = 64, 256
