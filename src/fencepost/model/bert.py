@@ -7,6 +7,7 @@ these few are ours because they are what most people use; all others run as the 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Final
@@ -15,14 +16,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fencepost.model import mpnet
 from fencepost.model.attention import attend
 from fencepost.model.layout import Layout, Sequences
 from fencepost.model.linear import Linear
 from fencepost.model.packed_attention import HeadSizes, serves
 
-KINDS: Final = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
+KINDS: Final = ("bert", "electra", "mpnet", "roberta", "xlm-roberta", "camembert")
 ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "relu": F.relu}
-_COUNT_FROM_PADDING: Final = ("roberta", "xlm-roberta", "camembert")
+_COUNT_FROM_PADDING: Final = ("mpnet", "roberta", "xlm-roberta", "camembert")
 
 
 def is_ours(config: dict[str, Any]) -> bool:
@@ -51,11 +53,16 @@ class Bert(nn.Module):
         return states
 
     def mask(self, layout: Layout) -> Tensor | None:
-        """True where a sub-token may be attended to, [V, 1, 1, width]; None where a kernel needs none."""
+        """True where a sub-token may be attended to, [V, 1, 1, width]; None where a kernel needs none.
+
+        MPNet's says what to add to q · k: [V, heads, width, width].
+        """
         if self.encoder.needs_no_mask():
             return None
         place = torch.arange(layout.width, device=layout.lengths.device)
-        return (place < layout.lengths[:, None])[:, None, None]
+        allowed = (place < layout.lengths[:, None])[:, None, None]
+        distances = self.encoder.relative_attention_bias
+        return allowed if distances is None else distances.in_square(layout.width).masked_fill(~allowed, -math.inf)
 
     def embed(self, subwords: Tensor, layout: Layout) -> Tensor:
         x: Tensor = self.embeddings(subwords, self._positions(subwords, layout))
@@ -80,13 +87,16 @@ class Embeddings(nn.Module):
         size = config.embedding_size if config.model_type == "electra" else config.hidden_size
         self.word_embeddings = nn.Embedding(config.vocab_size, size)
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, size)
-        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
+        kinds = None if config.model_type == "mpnet" else nn.Embedding(config.type_vocab_size, size)
+        self.token_type_embeddings = kinds
         self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
         self.padding_idx = config.pad_token_id
 
     def forward(self, subwords: Tensor, position: Tensor) -> Tensor:
-        place = self.position_embeddings(position) + self.token_type_embeddings.weight[0]
+        place = self.position_embeddings(position)
+        if self.token_type_embeddings is not None:
+            place = place + self.token_type_embeddings.weight[0]
         x: Tensor = self.dropout(self.LayerNorm(self.word_embeddings(subwords) + place))
         return x
 
@@ -97,17 +107,23 @@ class Layers(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.layer = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        is_mpnet, heads = config.model_type == "mpnet", config.num_attention_heads
+        self.relative_attention_bias = (
+            mpnet.Distances(config.relative_attention_num_buckets, heads) if is_mpnet else None
+        )
 
     def needs_no_mask(self) -> bool:
         """Whether a kernel for attention to whole sequences is there."""
-        return all(isinstance(layer, Layer) and layer.attention.self.needs_no_mask() for layer in self.layer)
+        return all(isinstance(layer, Layer) and layer.attention.needs_no_mask() for layer in self.layer)
 
     def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> list[Tensor]:
         states = [x]
+        distances = self.relative_attention_bias
+        apart = None if distances is None or mask is not None else distances.by_distance()
         # The matrices say in which precision to multiply; autocast would convert each of them in every step.
         with torch.autocast(x.device.type, enabled=False):
             for layer in self.layer:
-                x = layer(x, layout, mask)
+                x = layer(x, layout, mask, apart)
                 states.append(x)
         return states
 
@@ -115,13 +131,13 @@ class Layers(nn.Module):
 class Layer(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
-        self.attention = Attention(config)
+        self.attention = (mpnet.Attention if config.model_type == "mpnet" else Attention)(config)
         self.intermediate = nn.ModuleDict({"dense": Linear(config.hidden_size, config.intermediate_size)})
         self.output = AddAndNorm(config, config.intermediate_size)
         self.activation: Callable[[Tensor], Tensor] = ACTIVATIONS[config.hidden_act]
 
-    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
-        x = self.attention(x, layout, mask)
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None, distances: Tensor | None) -> Tensor:
+        x = self.attention(x, layout, mask, distances)
         z: Tensor = self.output(self.activation(self.intermediate["dense"](x)), x)
         return z
 
@@ -132,7 +148,10 @@ class Attention(nn.Module):
         self.self = Heads(config)
         self.output = AddAndNorm(config, config.hidden_size)
 
-    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
+    def needs_no_mask(self) -> bool:
+        return self.self.needs_no_mask()
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None, distances: None = None) -> Tensor:
         z: Tensor = self.output(self.self(x, layout, mask), x)
         return z
 
