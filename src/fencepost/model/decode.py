@@ -26,7 +26,7 @@ def root_cells(lengths: Tensor) -> Tensor:
 
 def sum_by_sentence(values: Tensor, lengths: Tensor) -> Tensor:
     """Adds the values [S] of the cells of each sentence. [B]"""
-    return values.new_zeros(len(lengths)).index_add(0, _sentences(lengths, len(values)), values)
+    return values.new_zeros(len(lengths)).index_add(0, sentences_of_cells(lengths, len(values)), values)
 
 
 @torch.no_grad()
@@ -69,6 +69,15 @@ def inside(label_scores: Tensor, lengths: Tensor, force_root: bool = False) -> t
     return total, marginals
 
 
+@torch.no_grad()
+def marginals(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tuple[Tensor, Tensor]:
+    """The probability of every label over every span [S, L], 0 for the empty label; and log Z [B]."""
+    total, spans = inside(scores[:, 1:].logsumexp(dim=1), lengths, force_root)
+    probable = torch.zeros_like(scores)
+    probable[:, 1:] = scores[:, 1:].softmax(dim=1) * spans[:, None]
+    return probable, total
+
+
 class _Inside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, labels: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
@@ -85,7 +94,7 @@ class _Inside(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         marginals, lengths = ctx.saved_tensors
-        return gradients[0][_sentences(lengths, len(marginals))] * marginals, None, None
+        return gradients[0][sentences_of_cells(lengths, len(marginals))] * marginals, None, None
 
 
 def _has_kernels(scores: Tensor) -> bool:
@@ -97,7 +106,7 @@ def _offsets(lengths: Tensor) -> Tensor:
     return counts.cumsum(0) - counts
 
 
-def _sentences(lengths: Tensor, cells: int) -> Tensor:
+def sentences_of_cells(lengths: Tensor, cells: int) -> Tensor:
     """The sentence of each cell. Given their number, the host need not ask the device for it."""
     numbers = torch.arange(len(lengths), device=lengths.device)
     return numbers.repeat_interleave(span_counts(lengths), output_size=cells)

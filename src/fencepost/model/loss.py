@@ -1,16 +1,28 @@
 """What training minimises: the margin loss of the paper (§2.1), or the negative log likelihood of the gold trees.
 
+Where a teacher says how probable each labelled span is, the likelihood is that of the trees it would draw.
+
 Scores are packed, [S, L], with a first column of zeros for the empty label; gold labels are [S], 0 where no
 constituent is. Sums are taken in single precision even when the scores are not.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fencepost.model.decode import best_labels, decode, inside, sum_by_sentence
+from fencepost.model.decode import best_labels, decode, inside, sentences_of_cells, sum_by_sentence
+
+
+class Beliefs(NamedTuple):
+    """How probable a teacher finds some labels over some cells; all others have probability 0. [E] each."""
+
+    cells: Tensor
+    labels: Tensor
+    probabilities: Tensor
 
 
 def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False) -> Tensor:
@@ -30,6 +42,20 @@ def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = F
     total, _ = inside(labels, lengths, force_root)
     right = _gather(scores, gold[:, None]).squeeze(dim=1)
     return total - sum_by_sentence(right, lengths)
+
+
+def soft_crf_loss(scores: Tensor, beliefs: Beliefs, lengths: Tensor, force_root: bool = False) -> Tensor:
+    """log Z - sum of p(i, j, l) s(i, j, l): the cross-entropy between a teacher's trees and the model's. [B]
+
+    A score of a tree is a sum over its spans, so that of the teacher's distribution over trees nothing counts but how
+    probable each labelled span is. Where these are all 0 or 1, this is ``crf_loss``.
+    """
+    labels = scores[:, 1:].to(_sum_type(scores)).logsumexp(dim=1)
+    total, _ = inside(labels, lengths, force_root)
+    places = beliefs.cells * scores.shape[1] + beliefs.labels
+    chosen = scores.flatten().index_select(0, places).to(total.dtype) * beliefs.probabilities
+    sentences = sentences_of_cells(lengths, len(scores)).index_select(0, beliefs.cells)
+    return total - total.new_zeros(len(lengths)).index_add(0, sentences, chosen)
 
 
 @torch.no_grad()
