@@ -39,8 +39,17 @@ def inside(label_scores: Tensor, lengths: Tensor, force_root: bool = False) -> t
     ``label_scores`` [S] are the log-sums over the labels of a span, the empty one left out. Each n-ary tree counts
     once, as in ``chart.inside``. log Z can be differentiated; the probabilities are its gradient.
     """
-    total, marginals = _Inside.apply(label_scores, lengths, force_root)  # type: ignore[no-untyped-call]
-    return total, marginals
+    total, spans = _Inside.apply(label_scores, lengths, force_root)  # type: ignore[no-untyped-call]
+    return total, spans
+
+
+@torch.no_grad()
+def marginals(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tuple[Tensor, Tensor]:
+    """The probability of every label over every span [S, L], 0 for the empty label; and log Z [B]."""
+    total, spans = inside(scores[:, 1:].logsumexp(dim=1), lengths, force_root)
+    probabilities = torch.zeros_like(scores)
+    probabilities[:, 1:] = scores[:, 1:].softmax(dim=1) * spans[:, None]
+    return probabilities, total
 
 
 class _Inside(torch.autograd.Function):
@@ -49,23 +58,23 @@ class _Inside(torch.autograd.Function):
         if available.charts(labels):
             from fencepost.model.cuda import chart_kernels  # imports Triton, which isn't installed everywhere
 
-            total, marginals = chart_kernels.inside_outside(labels, first_cells(lengths), lengths, force_root)
+            total, spans = chart_kernels.inside_outside(labels, first_cells(lengths), lengths, force_root)
         else:
-            total, marginals = _inside_on_host(labels, lengths, force_root)
-        ctx.save_for_backward(marginals, lengths)
-        ctx.mark_non_differentiable(marginals)
-        return total, marginals
+            total, spans = _inside_on_host(labels, lengths, force_root)
+        ctx.save_for_backward(spans, lengths)
+        ctx.mark_non_differentiable(spans)
+        return total, spans
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        marginals, lengths = ctx.saved_tensors
-        return gradients[0][sentences_of_cells(lengths, len(marginals))] * marginals, None, None
+        spans, lengths = ctx.saved_tensors
+        return gradients[0][sentences_of_cells(lengths, len(spans))] * spans, None, None
 
 
 def _inside_on_host(labels: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
     with _diverged_scores_allowed():
-        total, marginals = span_marginals(labels.detach().double().cpu().numpy(), lengths.cpu().numpy(), force_root)
-    return torch.from_numpy(total).to(labels), torch.from_numpy(marginals).to(labels)
+        total, spans = span_marginals(labels.detach().double().cpu().numpy(), lengths.cpu().numpy(), force_root)
+    return torch.from_numpy(total).to(labels), torch.from_numpy(spans).to(labels)
 
 
 def _diverged_scores_allowed() -> np.errstate:

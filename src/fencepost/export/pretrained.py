@@ -16,6 +16,7 @@ from fencepost.export.embedding import Embedding
 from fencepost.export.linear import Linear
 from fencepost.features.encoder_families import ENCODER_FAMILIES, family_of
 from fencepost.model.bert import ACTIVATIONS
+from fencepost.model.mpnet import bucket_of
 from fencepost.model.pretrained import Pretrained, ScalarMix
 
 
@@ -59,7 +60,7 @@ def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding)
 def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embedding: Embedding) -> str:
     embeddings = encoder.embeddings
     place = numbers(embeddings.position_embeddings.weight)
-    if hasattr(embeddings, "token_type_embeddings"):
+    if getattr(embeddings, "token_type_embeddings", None) is not None:
         place = place + numbers(embeddings.token_type_embeddings.weight)[0]
     position = _positions(graph, encoder, subwords)
     words = embedding(graph, numbers(embeddings.word_embeddings.weight), subwords)
@@ -85,8 +86,9 @@ def _distances(graph: Graph, encoder: Any, subwords: str) -> str:
     """MPNet adds a number to each logit that depends on how far apart two sub-tokens are: [1, heads, W, W]."""
     longest = encoder.config.max_position_embeddings
     with torch.no_grad():
-        bucket = encoder.encoder.relative_position_bucket(torch.arange(1 - longest, longest))
-        table = numbers(encoder.encoder.relative_attention_bias(bucket).T)  # [heads, distances]
+        distances = encoder.encoder.relative_attention_bias
+        bucket = bucket_of(torch.arange(1 - longest, longest), distances.num_embeddings)
+        table = numbers(distances(bucket).T)  # [heads, distances]
     width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
     place = graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
     distance = graph.node("Sub", place, graph.reshape(place, -1, 1))

@@ -197,6 +197,7 @@ def _tokenizer(text: str) -> Tokenizer:
 def _positions(encoder: dict[str, Any]) -> int:
     """The longest sequence that an encoder has positions for, in whole eights, as windows are padded."""
     positions: int = encoder.get("max_position_embeddings") or 1 << 30
-    if family_of(encoder["model_type"]).counts_from_padding:
-        positions -= encoder["pad_token_id"] + 1
+    family = family_of(encoder["model_type"])
+    if family.counts_from_padding:
+        positions -= family.padding(encoder["pad_token_id"]) + 1
     return positions // 8 * 8

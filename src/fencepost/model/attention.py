@@ -156,16 +156,18 @@ def attend(
     mask: Tensor | None,
     dropout: float,
     scale: float | None = None,
+    distances: Tensor | None = None,
 ) -> Tensor:
     """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
 
-    Without a mask each token attends to its whole sequence; only with one there may be another ``scale``.
+    Without a mask each token attends to its whole sequence, and ``attend_packed`` may add ``distances``. Only with a
+    mask may ``scale`` be another one.
     """
     if mask is None:
         assert scale is None
         sizes = HeadSizes(query.shape[1], query.shape[2], value.shape[2])
         parts = [rows.flatten(1)[None] for rows in (query, key, value)]
-        return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE).view_as(value)
+        return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE, distances).view_as(value)
     assert isinstance(layout, Layout)
     query, key, value = (_pad(rows, layout) for rows in (query, key, value))
     padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout, scale=scale)

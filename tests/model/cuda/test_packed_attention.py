@@ -183,9 +183,10 @@ def test_recorded_dropout_depends_on_the_seed_alone() -> None:
 
 
 def attend_one_by_one(
-    parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach
+    parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach, distances: None = None
 ) -> Tensor:
     """What the kernels do, in a loop."""
+    assert distances is None
     blocks = len(parts[0])
     rows = [
         role.unflatten(-1, (sizes.heads, -1)).permute(2, 1, 0, 3).flatten(-2) for role in roles(parts, sizes)

@@ -30,32 +30,35 @@ VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile a
 
 
 def forward(
-    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach, precision: str
-) -> tuple[Tensor, Tensor]:
+    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, distances: Tensor | None,
+    dropout: float, reach: Reach, precision: str,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Softmax(Q K^T / sqrt(d_k)) V: queries, keys and values of [blocks, R, heads * d / blocks] -> the same.
 
     ``starts`` [B + 1], int32: the first row of each sequence, and R. ``noise`` [heads, R], int32: random numbers that
-    decide what is dropped. With the average what ``backward`` asks for: the logarithm to base 2 of what the softmax
-    of each row divides by, [heads, R].
+    decide what is dropped. ``distances`` [heads, 2 * D + 1], fp32: what is added to q · k for the distance of two rows.
+    Returns the average, and for ``backward`` the base-2 logarithm of each row's softmax denominator, [heads, R].
     """
     average = rows.value.new_empty(rows.value.shape)
     sums = average.new_empty(sizes.heads, average.shape[1], dtype=torch.float32)
-    given = (*rows, starts, sums if noise is None else noise)
+    given = (*rows, starts, sums if noise is None else noise, sums if distances is None else distances)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
-    form = _form(rows, sizes, dropout, reach, precision)
+    form = _form(rows, sizes, distances, dropout, reach, precision)
     _forward[_grid](*given, average, sums, *places, **form, **_launch(form, FORWARD_WARPS))
     return average, sums
 
 
 def backward(
     d_average: Tensor, rows: Roles, d_rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None,
-    average: Tensor, sums: Tensor, dropout: float, reach: Reach, precision: str,
+    distances: Tensor | None, average: Tensor, sums: Tensor, dropout: float, reach: Reach, precision: str,
 ) -> None:  # fmt: skip
     """Writes the gradients of queries, keys and values to ``d_rows``, whose strides are those of ``rows``."""
     along = torch.empty_like(sums)
-    given = (d_average, *rows, starts, sums if noise is None else noise, sums, along)
+    # Kernels won't read what is None here, but they must be given some tensor.
+    optional = (sums if noise is None else noise, sums if distances is None else distances)
+    given = (d_average, *rows, starts, *optional, sums, along)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
-    form = _form(rows, sizes, dropout, reach, precision)
+    form = _form(rows, sizes, distances, dropout, reach, precision)
     _backward_query[_grid](*given, average, d_rows.query, *places, **form, **_launch(form, QUERY_WARPS))
     _backward_key_value[_grid](*given, d_rows.key, d_rows.value, *places, **form, **_launch(form, KEY_VALUE_WARPS))
 
@@ -69,7 +72,9 @@ def _strides(rows: Roles) -> tuple[int, ...]:
     return tuple(tensor.stride(1) for tensor in rows)
 
 
-def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, precision: str) -> dict[str, Any]:
+def _form(
+    rows: Roles, sizes: HeadSizes, distances: Tensor | None, dropout: float, reach: Reach, precision: str
+) -> dict[str, Any]:
     width_k, width_v = (max(triton.next_power_of_2(size), NARROWEST) for size in (sizes.d_k, sizes.d_v))
     return {
         "HEADS": sizes.heads,
@@ -84,6 +89,7 @@ def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, precision
         "KEPT": 1 / (1 - dropout),
         "WINDOW": reach.window,
         "RELAXED": reach.relaxed,
+        "FARTHEST": None if distances is None else distances.shape[1] // 2,
         "PRECISION": precision,
     }
 
@@ -135,6 +141,13 @@ def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
 
 
 @triton.jit
+def _by_distance(distances, i, j, head, FARTHEST: tl.constexpr):
+    """What is added to q · k for the distance j - i; distances beyond the farthest count as that."""
+    distance = tl.minimum(tl.maximum(j - i, -FARTHEST), FARTHEST)
+    return tl.load(distances + head * (2 * FARTHEST + 1) + distance + FARTHEST) * LOG_2_E
+
+
+@triton.jit
 def _kept(noise, j, DROPPED: tl.constexpr):
     """Whether p(i -> j) is kept: lowbias32 of the j-th step of a Weyl sequence that begins with the noise of row i."""
     x = noise.to(tl.uint32, bitcast=True) + j.to(tl.uint32) * 0x9E3779B9
@@ -169,12 +182,12 @@ def _store(base, i, length, numbers, row, block, SIZE: tl.constexpr, BLOCKS: tl.
 
 @triton.jit(do_not_specialize=VARYING)
 def _forward(
-    query, key, value, starts, noise, average, sums,
+    query, key, value, starts, noise, distances, average, sums,
     query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
-    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
@@ -200,6 +213,8 @@ def _forward(
         k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
         v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        if FARTHEST is not None:
+            s += _by_distance(distances, i[:, None], j[None, :], head, FARTHEST)
         s = tl.where(_allowed(i[:, None], j[None, :], length, WINDOW, RELAXED), s, float("-inf"))
         most_yet = tl.maximum(most, tl.max(s, axis=1))
         p = tl.exp2(s - most_yet[:, None])
@@ -216,12 +231,12 @@ def _forward(
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_query(
-    d_average, query, key, value, starts, noise, sums, along, average, d_query,
+    d_average, query, key, value, starts, noise, distances, sums, along, average, d_query,
     query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
-    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
@@ -254,6 +269,8 @@ def _backward_query(
         k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
         v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        if FARTHEST is not None:
+            s += _by_distance(distances, i[:, None], j[None, :], head, FARTHEST)
         allowed = _allowed(i[:, None], j[None, :], length, WINDOW, RELAXED)
         p = tl.where(allowed, tl.exp2(s - log_total[:, None]), 0.0)
         d_p = tl.dot(d_mean, tl.trans(v), input_precision=PRECISION)
@@ -266,12 +283,12 @@ def _backward_query(
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_key_value(
-    d_average, query, key, value, starts, noise, sums, along, d_key, d_value,
+    d_average, query, key, value, starts, noise, distances, sums, along, d_key, d_value,
     query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
-    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     """All products are transposed, keys by queries, so that none has to be turned on its way to the next."""
     head, start, length, first = _tile(starts, count, HEADS, TILE)
@@ -301,6 +318,8 @@ def _backward_key_value(
         log_total = tl.load(sums + i, mask=i < length, other=0.0)
         d_p_mean = tl.load(along + i, mask=i < length, other=0.0)
         s = tl.dot(k, tl.trans(q), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        if FARTHEST is not None:
+            s += _by_distance(distances, i[None, :], j[:, None], head, FARTHEST)
         allowed = _allowed(i[None, :], j[:, None], length, WINDOW, RELAXED)
         p = tl.where(allowed, tl.exp2(s - log_total[None, :]), 0.0)
         d_p = tl.dot(v, tl.trans(d_mean), input_precision=PRECISION)
