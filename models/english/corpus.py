@@ -1,4 +1,4 @@
-"""Many sentences as a few long arrays, which several processes read from disk without a copy each."""
+"""Many sentences as a few long arrays on disk. Several processes can read them without a copy for each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fencepost.features.subwords import Subwords
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.treebank import Sentence
 
-TYPES: Final = "types.txt"  # distinct words, one a line
+TYPES: Final = "types.txt"  # distinct words, one per line
 SPECIAL: Final = {"[CLS]": "<s>", "[SEP]": "</s>", "[PAD]": "<pad>", "[MASK]": "<mask>"}  # BERT's names and MPNet's
 
 
@@ -43,7 +43,7 @@ class Ragged:
         return np.concatenate([self.values[self.offsets[row] : self.offsets[row + 1]] for row in rows])
 
     def counts(self, rows: Sequence[int] | Ints | slice = slice(None)) -> Ints:
-        """How many values these rows have."""
+        """The number of values of each of these rows."""
         return np.diff(self.offsets)[rows] if isinstance(rows, slice) else self._counts(np.asarray(rows))
 
     def _counts(self, rows: Ints) -> Ints:
@@ -67,14 +67,14 @@ class Ragged:
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """Sentences as a model reads them: words by their number among the distinct ones, and sub-tokens."""
+    """Sentences as a model reads them: each word as its index among the distinct words, and the sub-tokens."""
 
     types: tuple[str, ...]
     words: Ragged
     subwords: Ragged  # special ones included
     window_lengths: Ragged
-    rows: Ragged  # of sub-tokens, that tokens are made of
-    rows_of_token: Ragged
+    rows: Ragged  # the sub-tokens that tokens are made of
+    rows_of_token: Ragged  # how many of them each token has
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence], reader: Subwords) -> Corpus:
@@ -134,7 +134,7 @@ _RAGGED: Final = tuple(field.name for field in fields(Corpus) if field.name != "
 
 
 class Collator:
-    """Batches of a corpus for one model, whose tokenizer may number its sub-tokens otherwise."""
+    """Makes batches of a corpus for one model, whose tokenizer may number the sub-tokens differently."""
 
     def __init__(
         self, corpus: Corpus, vocabularies: Vocabularies, *, plain_quotes: bool, numbers: Ints | None = None
@@ -171,9 +171,9 @@ class Collator:
 
 
 def translation(theirs: str, ours: str) -> Ints | None:
-    """Which number our tokenizer gives to each sub-token of theirs, both as JSON; None where it is the same.
+    """Our tokenizer's number for each sub-token of theirs; None if all numbers are the same. Both are JSON.
 
-    Both must cut words alike: MPNet cuts them as BERT does, and numbers them otherwise.
+    Both must cut words alike. MPNet cuts words as BERT does but numbers the sub-tokens differently.
     """
     known, wanted = json.loads(ours)["model"]["vocab"], json.loads(theirs)["model"]["vocab"]
     numbers = np.zeros(max(wanted.values()) + 1, np.int64)

@@ -1,6 +1,6 @@
-"""Trains a parser on beliefs: those of gold trees, which are certain, or of a teacher.
+"""Trains a parser on the probabilities of labelled spans and tags: a teacher's, or those of gold trees, which are 1.
 
-A run has a length known beforehand, in steps or in minutes, over which the learning rate rises and then falls to 0.
+The length of a run is fixed beforehand, in steps or in minutes. The learning rate rises and then falls to 0.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ from fencepost.training.weights import save_weights
 from fencepost.trees.tree import Tree
 
 LOG: Final = "log.jsonl"
-REPORTED: Final = 100  # steps between two looks at the clock in the log
+REPORTED: Final = 100  # steps between two lines of the log
 
 
 @dataclass(frozen=True)
 class Length:
-    """Of a run: so many steps, or as many as so many minutes allow, whichever ends first."""
+    """The length of a run: it ends after ``steps`` or after ``minutes``, whichever comes first."""
 
     steps: int | None = None
     minutes: float | None = None
 
     def done(self, step: int, seconds: float) -> float:
-        """What part of the run lies behind, from 0 to 1."""
+        """The part of the run that is done, from 0 to 1."""
         by_steps = 0.0 if self.steps is None else step / self.steps
         by_clock = 0.0 if self.minutes is None else seconds / (60 * self.minutes)
         return min(1.0, max(by_steps, by_clock))
 
     def rate(self, step: int, seconds: float, warmup: int) -> float:
-        """Of the greatest learning rate: rises in a line over the first steps, then falls in one to 0."""
+        """The share of the greatest learning rate: rises linearly in the first steps and falls linearly to 0."""
         rising = min(1.0, (step + 1) / warmup) if warmup else 1.0
         return rising * (1 - self.done(step, seconds))
 
@@ -110,7 +110,7 @@ class Fit:
         self.backend = TorchBackend(self.model, config, device, config.train.precision)
         self.step_number = 0
         self.best_f1 = -1.0
-        self._before = 0.0  # seconds of the sessions before this one
+        self._before = 0.0  # seconds before the checkpoint that this run resumed from
         self._began = time.monotonic()
         self._loss_sum = torch.zeros((), device=device)
         self._plan = AttentionPlan.of(config.train.plan)
@@ -130,7 +130,10 @@ class Fit:
         return self._before + time.monotonic() - self._began
 
     def run(self, out: Path, checks: int, checkpoint_minutes: float | None = None) -> float:
-        """Trains to the end, with so many looks at the development set; returns the best F1, whose model is in out."""
+        """Trains to the end and returns the best F1 of ``checks`` checks on the development set.
+
+        ``out`` has the model of the best check.
+        """
         out.mkdir(parents=True, exist_ok=True)
         with restored_process(self.device):
             gc.collect()
@@ -193,7 +196,7 @@ class Fit:
         return Task(TorchBatch.of(batch, self.device), sent, words, tags, tag_probabilities, len(batch))
 
     def _loss(self, task: Task) -> Tensor:
-        """The mean over sentences, and that over words of the tags, by its weight."""
+        """The mean over sentences, plus the weighted mean over words for tags."""
         with at_precision(self.config.train.precision, self.device):
             output: ModelOutput = self.model(task.batch, self._plan)
         loss = self._span_loss(output.span_scores, task).sum() / task.sentences
@@ -209,11 +212,11 @@ class Fit:
         if self.config.train.loss == "crf":
             return soft_crf_loss(scores, task.beliefs, lengths, force_root, inside=inside)
         gold = torch.zeros(len(scores), dtype=torch.int64, device=scores.device)
-        gold[task.beliefs.cells] = task.beliefs.labels  # all of them certain
+        gold[task.beliefs.cells] = task.beliefs.labels  # with gold trees alone, where every probability is 1
         return margin_loss(scores, gold, lengths, force_root, decode=decode)
 
     def check(self, out: Path) -> None:
-        """Parses the development set with the mean of the weights; keeps them if they are the best so far."""
+        """Parses the development set with the average of the weights; saves them if they are the best so far."""
         with self.average.in_place():
             score = self.dev.score(self.backend)
             found = {"step": self.step_number, "seconds": self.seconds, "f1": score.f1}
@@ -228,7 +231,7 @@ class Fit:
         save_checkpoint(out / CHECKPOINT, self.masters, self.average, self.optimizer, state)
 
     def resume(self, out: Path) -> None:
-        """Goes on from a checkpoint, if there is one."""
+        """Resumes from the checkpoint in ``out``, if there is one."""
         if not (out / CHECKPOINT).exists():
             return
         tensors, state = read_checkpoint(out / CHECKPOINT)

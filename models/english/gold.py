@@ -21,7 +21,7 @@ from fencepost.trees.treebank import Sentence, Treebank
 
 @dataclass(frozen=True, eq=False)
 class Gold:
-    """The trees of each treebank that is trained on."""
+    """The trees of each treebank of the training data."""
 
     trees: Mapping[str, Sequence[Tree]]
 
@@ -39,7 +39,7 @@ class Gold:
         return Corpus.of(sentences, reader), Targets.of_trees(self.all(), vocabularies)
 
     def sources(self, shares: Mapping[str, float], first: int = 0) -> list[Source]:
-        """A treebank without a share has that of its size. ``first`` is the place of the first sentence."""
+        """The default share of a treebank is its size. ``first`` is the place of the first sentence."""
         sources = []
         for name, trees in self.trees.items():
             sources.append(Source(name, shares.get(name, len(trees)), first + np.arange(len(trees))))
@@ -48,5 +48,5 @@ class Gold:
 
 
 def named_numbers(given: Sequence[str]) -> dict[str, float]:
-    """``craft=7000`` and the like."""
+    """Numbers by name, from texts such as ``craft=7000``."""
     return {name: float(number) for name, _, number in (item.partition("=") for item in given)}

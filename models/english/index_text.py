@@ -1,8 +1,9 @@
-"""Reads raw text, one sentence a line, into a corpus on disk: tokens, sub-tokens and distinct words.
+"""Reads raw text, one sentence per line, into a corpus on disk: tokens, sub-tokens and distinct words.
 
     python models/english/index_text.py TEXT.txt.gz … --encoder ENCODER --out CORPUS [--processes 8] [--first N]
 
-Every line is one sentence, however many full stops it has. CORPUS/sources.json says how many sentences each file gave.
+Every line is one sentence, even if it has several full stops. CORPUS/sources.json has the number of sentences of each
+file.
 """
 
 from __future__ import annotations
@@ -25,19 +26,19 @@ from fencepost.text import TextSentence, tokenize
 from fencepost.trees.treebank import Sentence
 
 SOURCES: Final = "sources.json"
-CHUNK: Final = 10_000  # lines that a process reads at once
-LONGEST: Final = 80  # words; a longer line is left out
-MOST_PIECES: Final = 200  # sub-tokens, likewise
+CHUNK: Final = 10_000  # lines per piece of work
+LONGEST: Final = 80  # words; longer lines are left out
+MOST_PIECES: Final = 200  # sub-tokens; longer lines are left out
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("texts", type=Path, nargs="+")
-    options.add_argument("--encoder", required=True, help="whose tokenizer cuts words into sub-tokens")
+    options.add_argument("--encoder", required=True, help="its tokenizer cuts words into sub-tokens")
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--processes", type=int, default=1)
-    options.add_argument("--first", type=int, help="only so many lines of each file")
-    options.add_argument("--words", default="mean", help="pretrained.words of the models")
+    options.add_argument("--first", type=int, help="read only the first FIRST lines of each file")
+    options.add_argument("--words", default="mean", help="pretrained.words of the models that will read the corpus")
     arguments = options.parse_args()
     overrides = [f"pretrained.model={arguments.encoder}", f"pretrained.words={arguments.words}"]
     config = Config.load("pretrained", overrides)

@@ -1,9 +1,10 @@
-"""Teachers label a corpus: how probable each labelled span and each tag is, in parts that a later run need not redo.
+"""Labels a corpus with the teachers' probabilities of each labelled span and each tag.
 
     python models/english/label.py --teachers TEACHER … --corpus CORPUS --out LABELS --data DATA --device cuda \\
         [--process 0 --processes 4]
 
-The temperature of all teachers is fitted to the development trees of DATA. Several processes may share the work.
+The temperature of all teachers is fitted to the development trees of DATA. LABELS has one folder for each part of the
+corpus; a run that was interrupted continues with the parts that are missing. Several processes may share the work.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--teachers", type=Path, nargs="+", required=True)
     options.add_argument("--corpus", type=Path, required=True)
-    options.add_argument("--encoder", required=True, help="whose tokenizer the corpus was cut with")
+    options.add_argument("--encoder", required=True, help="its tokenizer cut the corpus into sub-tokens")
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--device", default="cpu")
     options.add_argument("--precision", default="bf16")
     options.add_argument("--process", type=int, default=0)
     options.add_argument("--processes", type=int, default=1)
-    options.add_argument("--first", type=int, help="only so many development sentences, for a quick look")
+    options.add_argument("--first", type=int, help="read only the first FIRST development trees, for a quick look")
     arguments = options.parse_args()
     teachers = Teachers.load(arguments.teachers, arguments.device, arguments.precision)
     temperature = fit_temperature(teachers, development(teachers, arguments.data, arguments.first))
@@ -93,7 +94,7 @@ def development(teachers: Teachers, data: Path, first: int | None) -> list[tuple
 
 
 def load_labels(folder: Path) -> Targets:
-    """All parts that are there, which must be the first ones."""
+    """All labelled parts. They must be the first parts of the corpus, without a gap."""
     parts = sorted(path for path in folder.iterdir() if path.name.isdigit())
     assert [int(path.name) for path in parts] == list(range(len(parts))), f"parts of {folder} are missing"
     return Targets.joined([Targets.load(path) for path in parts])

@@ -1,11 +1,11 @@
-"""How well models parse the test sets, and whether their probabilities are what they say, as JSON.
+"""Measures how well models parse the test sets, and how well their probabilities are calibrated. Writes JSON.
 
     python models/english/measure.py MODEL … --data DATA --out FIGURES.json [--device cuda] [--together]
 
 For the development set and each test set of DATA, harmonised as prepare.py wrote them: labelled F1 (COLLINS, gold words
-and gold tags on both sides), complete match, tag accuracy; and of the constituents of the best trees the expected
-calibration error, and how many of those with a probability of 0.99 or more are right. --together measures what
-several teachers say together: the tree with the greatest mean score, and the mean of probabilities.
+and gold tags on both sides), complete match and tag accuracy. Over the constituents of the best trees: the expected
+calibration error, and the share of correct ones among those with a probability of 0.99 or more. --together measures
+several teachers as one: the tree with the greatest mean score, and the mean of their probabilities.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def main() -> None:
     options.add_argument("--device", default="cpu")
     options.add_argument("--precision", default="bf16")
     options.add_argument("--together", action="store_true")
-    options.add_argument("--first", type=int, help="only so many sentences of each set, for a quick look")
+    options.add_argument("--first", type=int, help="read only the first FIRST trees of each set, for a quick look")
     arguments = options.parse_args()
     figures: dict[str, Any] = {}
     groups = [arguments.models] if arguments.together else [[model] for model in arguments.models]
@@ -73,7 +73,7 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Known:
-    """What ``ConstituentReader`` asks for: the probabilities of the labels of a tree's spans, in order."""
+    """Stands in for a ``Posterior``: the probabilities of the labels of one tree's spans, in order."""
 
     rows: np.ndarray[Any, np.dtype[np.float64]]
 
@@ -120,7 +120,7 @@ def measured(teachers: Teachers, gold: Sequence[Tree]) -> dict[str, float]:
 
 
 def best_trees(believed: Believed, force_root: bool) -> list[tuple[cky.Decoded, Known, Ints]]:
-    """Of each sentence the tree with the greatest score, the probabilities over its spans, and the tags."""
+    """For each sentence: the tree with the greatest score, the probabilities of its spans' labels, and the tags."""
     lengths = believed.lengths.cpu().numpy()
     best, labels = best_labels(believed.scores, believed.lengths, force_root)
     scores, marked = decode(best, believed.lengths)

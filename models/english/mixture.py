@@ -1,4 +1,4 @@
-"""Sentences of several sources, drawn in fixed shares: those of each in an order of their own, again and again."""
+"""Draws sentences from several sources in fixed shares. Each source is shuffled anew each time it has been used up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Source:
 
 @dataclass(eq=False)
 class Mixture:
-    """What a step reads depends on the seed and the step alone, so that a run can go on from any step."""
+    """The batch of a step depends only on the seed and the step, so a run can resume from any step."""
 
     collator: Collator
     targets: Targets
@@ -33,7 +33,10 @@ class Mixture:
     _orders: dict[tuple[int, int], Ints] = field(default_factory=dict)
 
     def draw(self, step: int) -> Ints:
-        """The places that a step reads; steps count from 0. As many as a batch has, give or take one a source."""
+        """The places of a step's sentences; steps count from 0.
+
+        Rounding may change the size of a batch by one sentence per source.
+        """
         total = sum(source.share for source in self.sources)
         drawn = []
         for number, source in enumerate(self.sources):

@@ -2,9 +2,9 @@
 
     python models/english/prepare.py --treebanks DIR --out DIR [--seed 1] [--craft 6000]
 
-DIR has the folders en/gum, en/masc, en/craft and en/wsj-sample, each with train, dev and test (.txt, one tree a line)
+DIR has the folders en/gum, en/masc, en/craft and en/wsj-sample, each with train, dev and test (.txt, one tree per line)
 and a .meta.tsv beside each. The same seed gives the same files. train.txt is train.gum.txt, train.masc.txt and
-train.craft.txt, shuffled; of CRAFT it has so many sentences, chosen at random, or fewer where there are fewer.
+train.craft.txt, shuffled. --craft is the greatest number of CRAFT's sentences, which are chosen at random.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Takes some layers of a model's pre-trained encoder out of it.
+"""Keeps only some layers of a model's pre-trained encoder.
 
     python models/english/prune.py TEACHER OUT --layers 0 5 11
 
-OUT parses badly until it is trained; student.py --start-from OUT does that. Layers count from 0.
+--layers are the layers to keep, counted from 0. OUT parses badly until student.py --start-from OUT has trained it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def pruned(weights: dict[str, Tensor], layers: Sequence[int]) -> dict[str, Tensor]:
-    """With these layers alone, renumbered; of the mix of layers the shares of what is left, embeddings first."""
+    """The weights with these layers alone, renumbered. The mix keeps the shares of these layers and the embeddings."""
     place = {layer: number for number, layer in enumerate(layers)}
     kept: dict[str, Tensor] = {}
     for name, tensor in weights.items():

@@ -1,11 +1,11 @@
-"""Trains a student on what teachers believe about raw text, and on the gold trees.
+"""Trains a student on the teachers' labels of raw text, and on the gold trees.
 
     python models/english/student.py --teacher TEACHER --corpus CORPUS --labels LABELS --data DATA --encoder MINILM \\
         --out STUDENT --steps 12000 --device cuda
 
-Shares of the sources are the square roots of their sizes, so that no source drowns the others, or --share; --gold is
-the part of each batch that comes from the treebanks. --start-from, in the place of --encoder, is a model whose weights
-it begins with: a pruned teacher, say.
+Each source has a share of every batch: the square root of its size, so that no source drowns the others, or what
+--share gives. --gold is the part of each batch that comes from the treebanks. With --start-from, instead of --encoder,
+training starts from the weights of a model, such as a pruned teacher.
 """
 
 from __future__ import annotations
@@ -39,13 +39,15 @@ CONFIG = Path(__file__).with_name("student.toml")
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--teacher", type=Path, required=True, help="whose labels and tags these are")
+    options.add_argument("--teacher", type=Path, required=True, help="the model whose vocabularies LABELS uses")
     options.add_argument("--corpus", type=Path, required=True)
     options.add_argument("--cut-with", required=True, help="the encoder whose tokenizer the corpus was cut with")
     options.add_argument("--labels", type=Path, required=True)
     options.add_argument("--data", type=Path, required=True)
     options.add_argument("--gold", type=float, default=0.2)
-    options.add_argument("--least-confidence", type=float, default=0.0, help="of the best tree of a sentence")
+    options.add_argument(
+        "--least-confidence", type=float, default=0.0, help="leave out sentences whose best tree is less probable"
+    )
     start = options.add_mutually_exclusive_group(required=True)
     start.add_argument("--encoder")
     start.add_argument("--start-from", type=Path)
@@ -74,7 +76,7 @@ def main() -> None:
 
 
 def read_text(folder: Path, labels: Path, least_confidence: float) -> tuple[Corpus, Targets, list[Source]]:
-    """The corpus, as far as it is labelled, and of each source the sentences that the teachers are sure enough of."""
+    """The corpus, its labels, and the labelled sentences of each source whose best tree is probable enough."""
     targets, corpus = load_labels(labels), Corpus.load(folder)
     sure = targets.confidence.values >= least_confidence
     sources, first = [], 0
@@ -87,7 +89,7 @@ def read_text(folder: Path, labels: Path, least_confidence: float) -> tuple[Corp
 
 
 def with_shares(sources: list[Source], shares: Mapping[str, float], total: float) -> list[Source]:
-    """The shares, or else square roots of sizes, in numbers that sum to the total."""
+    """The sources with the given shares, or else the square roots of their sizes, scaled to sum to the total."""
     given = [shares.get(source.name, math.sqrt(len(source.places))) for source in sources]
     pairs = zip(sources, given, strict=True)
     return [replace(source, share=total * share / sum(given)) for source, share in pairs if share > 0]
@@ -96,7 +98,7 @@ def with_shares(sources: list[Source], shares: Mapping[str, float], total: float
 def with_gold(
     corpus: Corpus, targets: Targets, gold: Gold, config: Config, vocabularies: Vocabularies, cut_with: str
 ) -> tuple[Corpus, Targets]:
-    """The treebanks behind the text, cut with the same tokenizer. Text that nobody labelled has nothing to learn."""
+    """The corpus followed by the treebanks, cut with the same tokenizer. The targets of unlabelled text aren't used."""
     same = replace(vocabularies, pretrained=PretrainedFiles.of(cut_with))
     sentences, beliefs = gold.corpus(config, same)
     missing = len(corpus) - len(targets)

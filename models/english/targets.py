@@ -1,7 +1,6 @@
-"""What a model is to learn about each sentence: how probable each labelled span is, and each tag of each word.
+"""What a model learns about each sentence: the probability of each labelled span, and of each tag of each word.
 
-A gold tree says 1 of its constituents and tags; a teacher says what it believes, of which what is hardly likely is
-left out.
+In a gold tree, constituents and tags have probability 1. Of a teacher's probabilities only the larger ones are kept.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Floats = npt.NDArray[np.float32]
 
 
 class Beliefs(NamedTuple):
-    """Of a batch: each entry says how probable a label is over a cell, or a tag over a word."""
+    """The targets of a batch: each entry has the probability of a label over a cell, or of a tag over a word."""
 
     cells: Ints
     labels: Ints
@@ -45,14 +44,14 @@ class Targets:
     words: Ragged
     tags: Ragged
     tag_probabilities: Ragged
-    confidence: Ragged  # one number a sentence: how probable its best tree is
+    confidence: Ragged  # one number per sentence: the probability of its best tree
 
     def __len__(self) -> int:
         return len(self.cells)
 
     @classmethod
     def of_trees(cls, trees: Sequence[Tree], vocabularies: Vocabularies) -> Targets:
-        """A tag that the vocabulary lacks says nothing."""
+        """Tags that are not in the vocabulary are left out."""
         gold = [gold_tree(tree, vocabularies) for tree in trees]
         known = [np.flatnonzero(tree.tags > 0) for tree in gold]
         return cls(
@@ -70,7 +69,7 @@ class Targets:
         return cls(**{name: Ragged.joined([getattr(part, name) for part in parts]) for name in _RAGGED})
 
     def ordered(self, places: Sequence[int] | Ints) -> Targets:
-        """The sentences in another order: those at these places."""
+        """The sentences at these places, in this order."""
 
         def reordered(rows: Ragged) -> Ragged:
             return Ragged(rows.take(places), np.concatenate([[0], np.cumsum(rows.counts(places))]))
@@ -78,7 +77,7 @@ class Targets:
         return Targets(**{name: reordered(getattr(self, name)) for name in _RAGGED})
 
     def batch(self, places: Sequence[int] | Ints, lengths: Ints) -> Beliefs:
-        """``lengths`` are those of the sentences at these places."""
+        """The targets of the sentences at these places, which have these lengths."""
         chart, word = packing.offsets(lengths), np.cumsum(lengths) - lengths
         return Beliefs(
             self.cells.take(places) + np.repeat(chart, self.cells.counts(places)),
@@ -103,6 +102,6 @@ _RAGGED: Final = tuple(field.name for field in fields(Targets))
 
 
 def by_sentence(entries: Ints, values: npt.NDArray[Any], kind: type[np.generic], count: int) -> Ragged:
-    """Values of entries that are sorted by their sentence, of which there are so many."""
+    """The values of entries that are sorted by sentence, as one row for each of ``count`` sentences."""
     counts = np.bincount(entries, minlength=count)
     return Ragged(values.astype(kind), np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))

@@ -2,8 +2,8 @@
 
     python models/english/teacher.py --data DATA --encoder MPNET --out TEACHER --steps 9000 --device cuda
 
-DATA is what prepare.py wrote. Sentences are drawn from each treebank in proportion to its size, or by --share: with
---share craft=7000 as many of CRAFT as if it had 7,000 sentences, others each time.
+prepare.py writes DATA. Sentences are drawn from each treebank in proportion to its size. --share changes that: with
+--share craft=7000, CRAFT is drawn from as if it had 7,000 sentences, and every sentence of CRAFT has its turn.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def main() -> None:
 
 
 def add_run_options(options: argparse.ArgumentParser) -> None:
-    """What a teacher's run and a student's have in common."""
+    """Adds the options that teacher.py and student.py share."""
     options.add_argument("--out", type=Path, required=True)
     options.add_argument("--device", default="cpu")
     options.add_argument("--steps", type=int)
     options.add_argument("--minutes", type=float)
-    options.add_argument("--checks", type=int, default=8, help="looks at the development set")
-    options.add_argument("--checkpoint-minutes", type=float, help="between two checkpoints to go on from")
+    options.add_argument("--checks", type=int, default=8, help="how often to parse the development set")
+    options.add_argument("--checkpoint-minutes", type=float, help="minutes between two checkpoints")
     options.add_argument("--share", action="append", default=[], metavar="SOURCE=NUMBER")
-    options.add_argument("--first", type=int, help="only so many sentences of each source, for a quick look")
+    options.add_argument("--first", type=int, help="read only the first FIRST trees of each file, for a quick look")
     options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
 
 

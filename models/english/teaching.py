@@ -1,4 +1,4 @@
-"""What one teacher believes about a batch, or several together: the mean of their probabilities."""
+"""The probabilities that one teacher gives to the labels and tags of a batch, or the mean of several teachers'."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from fencepost.model.cells import best_labels, sentences_of_cells
 from fencepost.model.parser_model import TorchBatch
 from fencepost.storage.model_folder import ModelFolder
 
-LEAST: Final = 0.02  # what is less probable is left out
+LEAST: Final = 0.02  # smaller probabilities are left out
 TEMPERATURES: Final = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 
 
 class Believed(NamedTuple):
-    """On the device."""
+    """Tensors on the device."""
 
     scores: Tensor  # [S, L] of each label over each span
     labels: Tensor  # [S, L] its probability
@@ -55,12 +55,12 @@ class Teachers:
 
     @torch.inference_mode()
     def believe(self, batch: Batch, temperature: float | None = None) -> Believed:
-        """What all of them believe, each in scores that are divided by the temperature."""
+        """The mean over all teachers. Scores are divided by the temperature first."""
         device, force_root = self.backends[0].device, self.folder.config.scorer.force_root
         tensors = TorchBatch.of(batch, device)
         found = [self._one(backend, tensors, temperature or self.temperature, force_root) for backend in self.backends]
-        means = (sum(parts[1:], start=parts[0]) / len(found) for parts in zip(*found, strict=True))
-        return Believed(*means, tensors.lengths)
+        scores, labels, tags, confidence = (torch.stack(parts).mean(dim=0) for parts in zip(*found, strict=True))
+        return Believed(scores, labels, tags, confidence, tensors.lengths)
 
     def _one(
         self, backend: TorchBackend, batch: TorchBatch, temperature: float, force_root: bool
@@ -77,7 +77,7 @@ class Teachers:
 
 
 def sparse(believed: Believed, least: float = LEAST) -> Targets:
-    """What is at least so probable, on the host."""
+    """The entries with a probability of ``least`` or more, on the host."""
     lengths = believed.lengths.cpu().numpy()
     count = len(lengths)
     cells, labels = (believed.labels >= least).nonzero(as_tuple=True)
@@ -100,7 +100,7 @@ def sparse(believed: Believed, least: float = LEAST) -> Targets:
 
 
 def fit_temperature(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]]) -> float:
-    """The temperature at which gold constituents, and the lack of others, are most likely, each by itself."""
+    """The temperature with the smallest log loss over all labelled spans, gold or not, each taken by itself."""
     return min(TEMPERATURES, key=lambda temperature: _surprise(teachers, batches, temperature))
 
 

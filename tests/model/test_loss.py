@@ -204,7 +204,7 @@ def beliefs_of(scores: torch.Tensor, lengths: torch.Tensor, force_root: bool) ->
 
 
 @ROOT
-def test_who_is_certain_teaches_as_the_gold_tree_does(force_root):
+def test_a_certain_teacher_teaches_as_the_gold_tree_does(force_root):
     lengths = torch.tensor([4, 1, 3])
     scores, gold = example([4, 1, 3], labels=2, seed=6)
     expected = crf_loss(scores, gold, lengths, force_root)

@@ -1,4 +1,4 @@
-"""MPNet's distances: which bucket each falls into, and the same vectors with them in a mask and in the kernels."""
+"""MPNet's distances: the bucket of each, and the same vectors whether a mask or the kernels add them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_buckets_are_those_of_the_library() -> None:
         assert torch.equal(bucket_of(distance, buckets), expected)
 
 
-def test_a_square_says_of_each_pair_what_its_distance_says() -> None:
+def test_a_pair_in_the_square_has_the_number_of_its_distance() -> None:
     torch.manual_seed(0)
     distances = Distances(32, 3)
     square, row = distances.in_square(200), distances.by_distance()
