@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fencepost.model.parser_model import Layout
 from fencepost.model.recurrence import last_states_in_one_launch
+from fencepost.model.sequences import Layout
 
 LastStates = Callable[[nn.LSTM, Tensor, Layout], Tensor]
 LETTER_SIZE, SIZE = 64, 256
@@ -31,7 +31,7 @@ def by_torch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
 
 def word_lengths(words: int) -> np.ndarray:
     """Letters of distinct words with both marks: 3 to 66, about 10 on average, a few very long."""
-    lengths = np.clip(np.random.default_rng(0).gamma(6.0, 1.3, words).round() + 2, 3, 66).astype(np.int64)
+    lengths: np.ndarray = np.clip(np.random.default_rng(0).gamma(6.0, 1.3, words).round() + 2, 3, 66).astype(np.int64)
     lengths[:: words // 8] = np.linspace(24, 66, len(lengths[:: words // 8])).astype(np.int64)
     return lengths
 

@@ -24,7 +24,8 @@ from fencepost.model.loss import crf_loss, margin_loss
 
 def news_lengths(sentences: int) -> np.ndarray:
     """Lengths as in newspaper text: 24 words on average, few over 60."""
-    return np.clip(np.random.default_rng(0).gamma(4.5, 5.3, sentences).round(), 1, 120).astype(np.int64)
+    lengths: np.ndarray = np.clip(np.random.default_rng(0).gamma(4.5, 5.3, sentences).round(), 1, 120).astype(np.int64)
+    return lengths
 
 
 def random_chart(lengths: np.ndarray, seed: int, whole: bool) -> np.ndarray:
