@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import shlex
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException | None) -> in
         commands.add_parser("try").set_defaults(run=run)  # type: ignore[attr-defined]
 
     module = types.SimpleNamespace(add_command=add_command)
-    monkeypatch.setattr(program.importlib, "import_module", lambda _: module)
+    monkeypatch.setattr(importlib, "import_module", lambda _: module)
     monkeypatch.setattr(program, "COMMANDS", ("try",))
     return program.main(["try"])
 

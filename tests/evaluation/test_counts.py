@@ -213,7 +213,7 @@ def test_a_broken_line_is_named_by_file_and_line(tmp_path: Path) -> None:
 
 def test_what_is_no_tree_is_refused() -> None:
     with pytest.raises(UsageError, match="gold sentence 1: expected a tree"):
-        score([3], [GOLD])  # type: ignore[list-item]
+        score([3], [GOLD])
 
 
 def test_a_file_without_trees_is_refused(tmp_path: Path) -> None:
