@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from fencepost.cli.main import build_parser
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 
 
 def test_ci_runs_the_readmes_test_command() -> None:
@@ -43,10 +41,3 @@ def examples(parser: argparse.ArgumentParser) -> list[str]:
 @pytest.mark.parametrize("example", sorted(set(examples(build_parser()))))
 def test_every_example_in_the_help_is_understood(example: str) -> None:
     assert build_parser().parse_args(shlex.split(example, comments=True)[1:]).run
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
-        if not target.startswith("http"):
-            assert (page.parent / target).exists(), target
