@@ -130,7 +130,7 @@ def test_the_program_runs_as_a_module() -> None:
     assert result.stdout.decode().startswith("fencepost ")
 
 
-@pytest.mark.parametrize("command", ["train", "reproduce", "analyze"])
+@pytest.mark.parametrize("command", ["train", pytest.param("reproduce", marks=pytest.mark.extras), "analyze"])
 def test_a_folder_that_cannot_be_is_refused_at_once(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

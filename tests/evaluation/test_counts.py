@@ -7,7 +7,6 @@ import json
 import random
 from pathlib import Path
 
-import nltk
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,7 +126,10 @@ def test_a_span_of_more_than_200_words_counts() -> None:
     assert (score([long], [long]).gold, score([long], [long]).words) == (2, 550)
 
 
+@pytest.mark.extras
 def test_trees_nltk_trees_and_strings_score_alike() -> None:
+    import nltk
+
     expected = score([GOLD], [PREDICTED])
     assert score([Tree.from_string(GOLD)], [nltk.Tree.fromstring(PREDICTED)]) == expected
     assert score([GOLD], [nltk.ParentedTree.fromstring(PREDICTED)]) == expected
