@@ -19,6 +19,11 @@ def test_ci_runs_the_readmes_test_command() -> None:
     assert command in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
+def test_the_workflow_runs_the_readmes_test_command() -> None:
+    command = next(line for line in README.splitlines() if "-m pytest" in line)
+    assert f"      - run: {command}" in (ROOT / ".github" / "workflows" / "ci.yml").read_text().splitlines()
+
+
 def commands(text: str) -> list[str]:
     joined = text.replace("\\\n", " ")
     return [line.split("#")[0].strip() for line in joined.splitlines() if line.startswith("fencepost ")]
