@@ -124,6 +124,21 @@ def test_every_variant_scores_spans_and_tags_words_as_on_torch(tmp_path: Path, c
         np.testing.assert_array_equal([tree.starts, tree.ends, tree.labels], [other.starts, other.ends, other.labels])
 
 
+def test_a_root_that_is_forced_has_a_label_where_every_label_costs(tmp_path: Path) -> None:
+    config = forcing_roots()
+    vocabularies = Vocabularies.of(TREES, config)
+    model = strong_model(config, vocabularies)
+    torch.nn.init.constant_(model.span_scorer.output.bias, -1e4)
+    write_model(tmp_path / "model", config, vocabularies, "a card", onnx_graphs(model, config))
+    batch = Indexer(config, vocabularies).batch(random_sentences(10, seed=6))
+    for backend in (
+        OnnxBackend.load(ModelFolder.open(tmp_path / "model")),
+        TorchBackend(model, config, torch.device("cpu")),
+    ):
+        trees = backend.launch(batch)().trees
+        assert [(tree.starts.tolist(), tree.ends.tolist()) for tree in trees] == [([0], [n]) for n in batch.lengths]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_folder(tmp_path_factory.mktemp("onnx") / "model", small_config(("char_lstm",), max_length=40))

@@ -127,6 +127,14 @@ def test_json_has_the_fields_of_the_design(parse: Parse) -> None:
     assert found[1]["tokens"][2] == {"text": '"', "start": 8, "end": 9, "tag": found[1]["tokens"][2]["tag"]}
 
 
+@pytest.mark.parametrize("reading", ["--lines", "--tokenized"])
+def test_offsets_of_lines_count_the_line_ends_before_them(parse: Parse, reading: str) -> None:
+    text = "A cat\n\nA dog\nA bird\n"
+    found = objects(parse(reading, "--format", "json", "--text", text))
+    assert [one["offset"] for one in found] == [0, 6, 7, 13]
+    assert all(text.startswith(one["text"], one["offset"]) for one in found)
+
+
 def test_probabilities_and_k_best_trees_are_there_when_asked(parse: Parse, parser: Parser) -> None:
     (found,) = objects(parse("--format", "json", "--probabilities", "--kbest", "3", "--text", "The cat sat."))
     expected = parser.analyze(["The", "cat", "sat", "."], k=3)

@@ -47,10 +47,13 @@ def holds(tree: Spans, start: int, end: int, label: str) -> bool:
     return any(span[:2] == (start, end) and label in CHAINS[span[2]] for span in tree)
 
 
+@pytest.mark.parametrize("temperature", [1.0, 3.0])
 @pytest.mark.parametrize("force_root", [False, True])
 @pytest.mark.parametrize("length", [1, 2, 3])
-def test_all_trees_come_best_first_and_their_probabilities_sum_to_one(length: int, force_root: bool) -> None:
-    found, probabilities = analysis(length, seed=length, force_root=force_root, k=1000)
+def test_all_trees_come_best_first_and_their_probabilities_sum_to_one(
+    length: int, force_root: bool, temperature: float
+) -> None:
+    found, probabilities = analysis(length, seed=length, force_root=force_root, k=1000, temperature=temperature)
     scores = [tree.score for tree in found.trees]
     assert scores == sorted(scores, reverse=True)
     assert [tree.probability for tree in found.trees] == pytest.approx(sorted(probabilities.values(), reverse=True))

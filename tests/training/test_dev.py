@@ -71,6 +71,12 @@ def test_punctuation_at_the_edges_of_phrases_is_left_out_as_evalb_does(params: s
     assert_equal_to_evalb(gold + other, other + gold, params)
 
 
+@pytest.mark.parametrize("params", PARAMETERS)
+def test_brackets_repeated_over_one_span_count_as_often_as_in_evalb(params: str) -> None:
+    gold = [Tree.from_string(f"(TOP (S {phrase} (VB b)))") for phrase in ("(NP (NP (NN a)))", "(NP (NP (NP (NN a))))")]
+    assert_equal_to_evalb(gold, gold[::-1], params)
+
+
 def test_real_predictions_score_as_evalb_has_it(shared: Path) -> None:
     folder = shared / "reference" / "evalb" / "wsj-sample"
     gold, predicted = Treebank.load(folder / "gold.txt"), Treebank.load(folder / "predicted.txt")
