@@ -22,7 +22,8 @@ from torch import Tensor
 from fencepost.chart.packing import Ints
 from fencepost.model.attention import attend
 from fencepost.model.cuda import attention_kernels
-from fencepost.model.cuda.packed_attention import HeadSizes, attend_packed, roles
+from fencepost.model.cuda.packed_attention import attend_packed
+from fencepost.model.heads import HeadSizes, roles
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.sequences import Layout
 

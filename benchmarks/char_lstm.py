@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from fencepost.chart.packing import Ints
-from fencepost.model.recurrence import last_states_in_one_launch
+from fencepost.model.cuda.letters import last_states_in_one_launch
 from fencepost.model.sequences import Layout
 
 LastStates = Callable[[nn.LSTM, Tensor, Layout], Tensor]

@@ -1,6 +1,6 @@
-"""Checks that numpy, torch and Triton agree on charts, and times each: python benchmarks/chart.py [--device cuda]
+"""Checks that numpy and Triton agree on charts, and times both: python benchmarks/chart.py [--device cuda]
 
-Triton is timed on a CUDA device; torch over diagonals on the device asked for; numpy on one core of the host.
+numpy runs on one core of the host, Triton on a CUDA device. The losses run on the device asked for.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from fencepost.backends.charts import decode, inside
 from fencepost.chart import cky, packing
-from fencepost.chart.inside import log_partition, marginals
+from fencepost.chart.inside import span_marginals
 from fencepost.chart.packing import Ints
-from fencepost.chart.scores import Floats, LabelChart, SpanScores
-from fencepost.model import diagonals
-from fencepost.model.decode import decode, inside
+from fencepost.chart.scores import Floats
 from fencepost.model.loss import crf_loss, margin_loss
 
 
@@ -38,25 +38,22 @@ def random_chart(lengths: Ints, seed: int, whole: bool) -> Floats:
 def check_trees(name: str, lengths: Ints, device: str) -> None:
     for whole in (False, True):
         scores = random_chart(lengths, 1, whole)
-        expected = cky.mark(LabelChart(scores, np.zeros(len(scores), np.int32), lengths))
-        values, sizes = torch.tensor(scores, device=device), torch.tensor(lengths, device=device)
-        for found in (decode(values, sizes), diagonals.best_trees(values, sizes)):
-            assert np.array_equal(found[0].cpu().numpy(), expected[0]), f"{name}: scores differ"
-            assert np.array_equal(found[1].cpu().numpy(), expected[1]), f"{name}: trees differ"
+        expected = cky.mark(scores, lengths)
+        found = decode(torch.tensor(scores, device=device), torch.tensor(lengths, device=device))
+        assert np.array_equal(found[0].cpu().numpy(), expected[0]), f"{name}: scores differ"
+        assert np.array_equal(found[1].cpu().numpy(), expected[1]), f"{name}: trees differ"
     print(f"{name}: same trees, bit for bit")
 
 
 def check_sums(name: str, lengths: Ints, device: str) -> None:
     scores = random_chart(lengths, 2, whole=False)
-    packed = SpanScores.from_packed(np.stack([np.zeros_like(scores), scores], axis=1), lengths)
     values, sizes = torch.tensor(scores, device=device), torch.tensor(lengths, device=device)
     errors = []
     for force_root in (False, True):
-        totals = log_partition(packed, force_root)
-        spans = marginals(packed, force_root)[packing.cells(lengths)][:, 1]
-        for found in (inside(values, sizes, force_root), diagonals.inside_outside(values, sizes, force_root)):
-            of_total = (np.abs(found[0].cpu().numpy() - totals) / (1 + np.abs(totals))).max()
-            errors.append((of_total, np.abs(found[1].cpu().numpy() - spans).max()))
+        totals, spans = span_marginals(scores.astype(np.float64), lengths, force_root)
+        found = inside(values, sizes, force_root)
+        of_total = (np.abs(found[0].cpu().numpy() - totals) / (1 + np.abs(totals))).max()
+        errors.append((of_total, np.abs(found[1].cpu().numpy() - spans).max()))
     worst_total, worst_span = np.array(errors).max(axis=0)
     print(f"{name}: log Z within {worst_total:.1e} of 1 + itself, probabilities within {worst_span:.1e}")
     assert worst_total < 1e-5, f"{name}: log Z differs"
@@ -77,12 +74,11 @@ def milliseconds(work: Callable[[], object], device: str, repeats: int = 10) -> 
 
 def time_charts(name: str, lengths: Ints, device: str) -> None:
     scores = random_chart(lengths, 3, whole=False)
-    chart = LabelChart(scores, np.zeros(len(scores), np.int32), lengths)
+    doubles = scores.astype(np.float64)
     values, sizes = torch.tensor(scores, device=device), torch.tensor(lengths, device=device)
     rows: list[tuple[str, Callable[[], object]]] = [
-        ("decode, numpy", lambda: cky.mark(chart)),
-        ("decode, torch over diagonals", lambda: diagonals.best_trees(values, sizes)),
-        ("inside + outside, torch over diagonals", lambda: diagonals.inside_outside(values, sizes, False)),
+        ("decode, numpy", lambda: cky.mark(scores, lengths)),
+        ("inside + outside, numpy", lambda: span_marginals(doubles, lengths)),
     ]
     if device == "cuda":
         rows.append(("decode, Triton", lambda: decode(values, sizes)))
@@ -104,7 +100,10 @@ def time_losses(name: str, lengths: Ints, device: str, labels: int = 110) -> Non
         scores.grad = None
         loss(scores, gold, sizes).sum().backward()
 
-    for what, loss in (("margin loss", margin_loss), ("CRF loss", crf_loss)):
+    for what, loss in (
+        ("margin loss", partial(margin_loss, decode=decode)),
+        ("CRF loss", partial(crf_loss, inside=inside)),
+    ):
         taken = milliseconds(lambda loss=loss: step(loss), device)  # type: ignore[misc]
         print(f"{name}: {what} and its gradient, {cells:,} spans x {labels} labels: {taken:.3f} ms")
 
@@ -126,6 +125,7 @@ def main() -> None:
     time_losses(name, news, device)
     for length in (25, 50, 100):
         time_charts(f"64 sentences of {length} words", np.full(64, length), device)
+        time_losses(f"16 sentences of {length} words", np.full(16, length), device)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,10 @@ from fencepost.backends.torch import TorchBackend
 from fencepost.config.toml import load_config
 from fencepost.evaluation.score import score
 from fencepost.parsing.parser import Parser
-from fencepost.storage.model_folder import WEIGHTS, ModelFolder
-from fencepost.training.run import LOG, train
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.training.log import LOG
+from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence, Treebank
 

@@ -81,8 +81,8 @@ def train_for(trainer: Trainer, seconds: float) -> dict[str, object]:
     score = trainer.dev.score(trainer.backend)
     return {
         "dev_f1": round(score.f1, 2),
-        "epochs": round(trainer.step_number / trainer.batches_an_epoch, 1),
-        "loss": round(float(trainer._loss_sum) / trainer.step_number, 3),
+        "epochs": round(trainer.step_number / trainer.order.batches_per_epoch, 1),
+        "loss": round(float(trainer.loss_sum) / trainer.step_number, 3),
         "sentences_per_second": round(trainer.step_number * trainer.config.train.batch_size / took),
         "parameters": sum(parameter.numel() for parameter in trainer.parameters),
     }

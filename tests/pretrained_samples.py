@@ -40,7 +40,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "deberta-v2": _SIZES | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
     "mpnet": _SIZES | {"pad_token_id": 1},
     "xlm-roberta": _SIZES,
+    "camembert": _SIZES,
+    "xlm-roberta-xl": _SIZES,
+    "data2vec-text": _SIZES,
     "t5": _T5,
+    "mt5": _T5,
+    "umt5": _T5,
 }
 
 

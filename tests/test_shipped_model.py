@@ -10,7 +10,8 @@ import pytest
 
 import fencepost
 from fencepost.parsing.parser import Parser
-from fencepost.storage.model_folder import DEFAULT_MODEL, ModelFolder
+from fencepost.storage.find_model import DEFAULT_MODEL
+from fencepost.storage.model_folder import ModelFolder
 
 # Sentences whose trees nobody would argue about, each written for this test.
 TREES = [

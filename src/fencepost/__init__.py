@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from fencepost.errors import FencepostError as FencepostError
     from fencepost.evaluation.score import Score as Score
     from fencepost.evaluation.score import score as score
+    from fencepost.parsing.load import load as load
     from fencepost.parsing.parser import Parser as Parser
-    from fencepost.parsing.parser import load as load
-    from fencepost.training.api import train as train
+    from fencepost.training.train import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
     from fencepost.trees.treebank import Treebank as Treebank
@@ -23,8 +23,8 @@ _HOMES: Final = {
     "Config": "fencepost.config.settings",
     "FencepostError": "fencepost.errors",
     "Parser": "fencepost.parsing.parser",
-    "load": "fencepost.parsing.parser",
-    "train": "fencepost.training.api",
+    "load": "fencepost.parsing.load",
+    "train": "fencepost.training.train",
     "Score": "fencepost.evaluation.score",
     "Sentence": "fencepost.trees.treebank",
     "Tree": "fencepost.trees.tree",

@@ -11,6 +11,8 @@ import pytest
 from matplotlib.image import imread as read_png
 
 from fencepost.analysis import png, svg
+from fencepost.analysis.tokens import START, STOP
+from fencepost.drawing.colours import BLUE, ORANGE
 
 AWKWARD = ["<b>", '"&"', "שלום", "猫"]
 
@@ -26,7 +28,7 @@ def test_names_stand_in_a_heat_map_whatever_their_letters(upright: bool) -> None
 
 
 def test_a_cell_is_as_dark_as_its_number() -> None:
-    picture = svg.cells(np.array([[0.0, 0.5], [1.0, 0.01]]))
+    picture = svg.heat_squares(np.array([[0.0, 0.5], [1.0, 0.01]]))
     assert re.findall(r'd="([^"]*)" fill-opacity="([^"]*)"', picture) == [
         ("M1 0h1v1h-1z", "0.5"),
         ("M0 1h1v1h-1z", "1"),
@@ -34,7 +36,7 @@ def test_a_cell_is_as_dark_as_its_number() -> None:
 
 
 def test_a_number_over_the_maximum_is_as_dark_as_can_be() -> None:
-    assert 'fill-opacity="1"' in svg.cells(np.array([[7.0]]), maximum=2.0)
+    assert 'fill-opacity="1"' in svg.heat_squares(np.array([[7.0]]), maximum=2.0)
 
 
 def test_arcs_go_above_to_earlier_and_below_to_later_words_and_small_ones_are_left_out() -> None:
@@ -42,7 +44,7 @@ def test_arcs_go_above_to_earlier_and_below_to_later_words_and_small_ones_are_le
     picture = svg.arcs(["a", "b", "c"], matrix)
     titles = re.findall(r"<title>(.*?)</title>", picture)
     assert titles == ["b → a: 0.30", "a → b: 0.60"]
-    assert re.findall(r'stroke="(#\w+)"', picture) == [svg.BLUE, svg.ORANGE]
+    assert re.findall(r'stroke="(#\w+)"', picture) == [BLUE, ORANGE]
     assert picture.count("<circle") == 1
 
 
@@ -52,12 +54,12 @@ def test_a_sentence_without_arcs_is_still_drawn() -> None:
 
 def test_bars_are_as_long_as_their_values() -> None:
     picture = svg.bars([("NP", 50.0, "10"), ("VP", 120.0, "3")], width=200)
-    lengths = re.findall(rf'width="([\d.]+)" height="15" fill="{svg.BLUE}"', picture)
+    lengths = re.findall(rf'width="([\d.]+)" height="15" fill="{BLUE}"', picture)
     assert lengths == ["100.0", "200.0"]
 
 
-def test_wide_letters_are_twice_as_wide_and_marks_have_no_width() -> None:
-    assert svg.text_width("猫") == 2 * svg.text_width("a")
+def test_wide_letters_get_more_room_and_marks_none() -> None:
+    assert svg.text_width("猫") > 1.5 * svg.text_width("a")
     assert svg.text_width("e\u0301") == svg.text_width("e")
 
 
@@ -73,6 +75,11 @@ def test_hebrew_runs_from_right_to_left_and_english_from_left_to_right() -> None
     )
     assert hebrew == sorted(hebrew, reverse=True)
     assert english == sorted(english)
+
+
+def test_the_start_and_stop_tokens_have_no_say_in_the_direction() -> None:
+    hebrew = places(svg.arcs([START, "שלום", "לך", STOP], np.zeros((4, 4))))
+    assert hebrew == sorted(hebrew, reverse=True)
 
 
 def pixels(picture: bytes) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
@@ -103,3 +110,10 @@ def test_arcs_of_a_png_are_blue_above_and_orange_below() -> None:
         difference = np.abs(red - blue).sum(1)
         top, bottom = np.array_split(difference, 2)
         assert (top.sum() > bottom.sum()) == (blue_half == "top")
+
+
+def test_labels_in_capitals_have_room_beside_their_bars() -> None:
+    (start,) = [
+        float(x) for x in re.findall(r'<rect x="([\d.]+)"[^>]*fill="#eef1f4"', svg.bars([("WHADVP", 50.0, "")]))
+    ]
+    assert start > 54  # pixels that the label takes in DejaVu Sans, a wide font

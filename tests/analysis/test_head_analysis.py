@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from fencepost.analysis.attention import START, STOP, AttentionReader, SentenceAttention
+from fencepost.analysis.attention import AttentionReader, SentenceAttention
 from fencepost.analysis.heads import FAR, average, distance_names
 from fencepost.analysis.run import choose
+from fencepost.analysis.tokens import START, STOP
 from fencepost.backends.torch import TorchBackend
 from fencepost.cli.main import main
 from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import UsageError
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.treebank import Sentence, Treebank
 from tests.grammar import toy_trees
 from tests.samples import tiny_config

@@ -25,12 +25,16 @@ from fencepost.config.settings import Config, EvalConfig, PlanConfig
 from fencepost.errors import ModelError, UsageError
 from fencepost.export.onnx import Precision, export_onnx, onnx_graphs
 from fencepost.features.indexer import Indexer
+from fencepost.features.lexical_kinds import LETTERS
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
-from fencepost.parsing.parser import Parser, load
-from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, WEIGHTS, ModelFolder, write_model
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
+from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence
 from tests.grammar import toy_trees
 from tests.model.model_samples import VARIANTS, small_config

@@ -22,12 +22,16 @@ from fencepost.errors import UsageError
 from fencepost.export.builder import FLOAT, INT64, Graph
 from fencepost.export.embedding import from_int8
 from fencepost.export.onnx import export_onnx
+from fencepost.features.encoder_families import ENCODER_FAMILIES
 from fencepost.features.indexer import Indexer
+from fencepost.features.lexical_kinds import SUBWORDS
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import ONNX, SPANS, SUBWORDS, WEIGHTS, ModelFolder, write_model
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config
 from tests.pretrained_samples import KINDS, pretrained_files
@@ -73,7 +77,7 @@ def assert_scores_are_those_of_torch(folder: Path, out: Path, longest: int = 20)
     np.testing.assert_array_equal(scored.tags, expected.tags)
 
 
-@pytest.mark.parametrize("kind", ["bert", "electra", "mpnet", "roberta", "xlm-roberta"])
+@pytest.mark.parametrize("kind", [name for name, family in ENCODER_FAMILIES.items() if family.exportable])
 def test_every_kind_of_encoder_gives_the_scores_of_torch(tmp_path: Path, kind: str) -> None:
     folder = write_folder(tmp_path / "model", config_with(), pretrained_files(kind))
     assert_scores_are_those_of_torch(folder, tmp_path / "out")

@@ -20,8 +20,9 @@ from fencepost.model.build import build_model
 from fencepost.model.parser_model import TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.scorer import SpanScorer
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import WEIGHTS, write_model
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_writer import write_model
 from fencepost.trees.treebank import Sentence
 from tests.grammar import toy_trees
 from tests.samples import TREES, tiny_config

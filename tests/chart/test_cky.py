@@ -42,7 +42,7 @@ def test_a_sentence_has_the_same_tree_in_any_company(lengths: list[int], seed: i
 @given(st.integers(1, 9), st.integers(0, 1000))
 def test_equal_splits_are_settled_to_the_left(length: int, seed: int) -> None:
     chart = whole_scores([length], labels=2, seed=seed).reduce()
-    assert set(np.flatnonzero(mark(chart)[1])) == _leftmost(chart.scores, length)
+    assert set(np.flatnonzero(mark(chart.scores, chart.lengths)[1])) == _leftmost(chart.scores, length)
 
 
 def _leftmost(scores: Floats, length: int) -> set[int]:
@@ -67,7 +67,7 @@ def _leftmost(scores: Floats, length: int) -> set[int]:
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=5), st.integers(0, 100))
 def test_a_binary_tree_of_n_words_has_2n_minus_1_spans(lengths: list[int], seed: int) -> None:
     chart = random_scores(lengths, labels=2, seed=seed).reduce()
-    sentences = packing.cells(chart.lengths).sentences[mark(chart)[1]]
+    sentences = packing.cells(chart.lengths).sentences[mark(chart.scores, chart.lengths)[1]]
     assert np.bincount(sentences).tolist() == [2 * length - 1 for length in lengths]
 
 

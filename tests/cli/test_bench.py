@@ -8,9 +8,9 @@ import torch
 
 from fencepost.cli.main import main
 from fencepost.export.onnx import export_onnx
-from fencepost.parsing.parser import load
+from fencepost.parsing.load import load
 from fencepost.parsing.timing import Speed, bench_sentences, parsing_speed
-from fencepost.storage.model_folder import find_model
+from fencepost.storage.find_model import find_model
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
 

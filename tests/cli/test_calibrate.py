@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli.main import main
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import change_config, find_model
-from fencepost.training.run import train
+from fencepost.parsing.load import load
+from fencepost.storage.find_model import find_model
+from fencepost.storage.model_writer import change_config
+from fencepost.training.train import train
 from fencepost.trees.treebank import Treebank
 from tests.grammar import toy_trees
 from tests.samples import tiny_config

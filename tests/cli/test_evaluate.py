@@ -10,7 +10,7 @@ import pytest
 from fencepost.cli.main import main
 from fencepost.config.settings import Config
 from fencepost.evaluation.breakdown import BY
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 from tests.grammar import toy_trees

@@ -8,8 +8,9 @@ import pytest
 from fencepost.cli.main import main
 from fencepost.config.settings import VectorsConfig
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import WEIGHTS, write_model
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_writer import write_model
 from tests.backends.test_onnx import write_folder
 from tests.model.model_samples import small_config
 from tests.samples import TREES

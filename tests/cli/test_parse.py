@@ -18,9 +18,10 @@ from xml.etree import ElementTree
 import pytest
 
 from fencepost.cli.main import main
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.text.sentences import MOST_WORDS
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from tests.grammar import toy_trees
 from tests.samples import tiny_config

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from fencepost.drawing.html import FOOT, HEAD, figure
 from fencepost.drawing.svg import stack_svg, to_svg
-from fencepost.drawing.terminal import columns, indented
+from fencepost.drawing.terminal import indented
+from fencepost.drawing.text_width import cells
 from fencepost.trees.tree import Leaf, Tree
 from tests.samples import TREES
 
@@ -49,12 +50,12 @@ def test_all_labels_and_words_are_in_the_drawing() -> None:
             assert symbol in drawn
 
 
-def test_wide_characters_take_two_columns() -> None:
-    assert columns("漢字a") == 5
-    assert columns("e\u0301") == 1
+def test_wide_characters_take_two_cells() -> None:
+    assert cells("漢字a") == 5
+    assert cells("e\u0301") == 1
     drawn = Tree("TOP", [Leaf("N", "漢字"), Leaf("V", "です")]).pretty(40).splitlines()
     assert drawn[-1] == " 漢字  です"
-    assert drawn[-2].index("V") - drawn[-2].index("N") == columns("漢字  ")
+    assert drawn[-2].index("V") - drawn[-2].index("N") == cells("漢字  ")
 
 
 def test_a_tree_wider_than_the_terminal_is_indented_brackets() -> None:
@@ -132,3 +133,11 @@ def test_a_page_needs_nothing_from_elsewhere() -> None:
     page = HEAD + figure("The cat sat on the mat.", CAT) + FOOT
     assert "The cat sat on the mat." in page
     assert not re.search(r"<script|src=|href=|@import|url\(", page)
+
+
+def test_the_caption_of_a_page_runs_the_way_of_its_drawing() -> None:
+    for word, direction in (("שלום", "rtl"), ("hello", "ltr")):
+        tree = Tree("TOP", [Leaf("X", "IBM"), Leaf("X", word), Leaf("X", word)])
+        caption = ElementTree.fromstring(figure("IBM …", tree)).find("figcaption")
+        assert caption is not None
+        assert caption.get("dir") == direction

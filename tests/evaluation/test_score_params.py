@@ -6,7 +6,7 @@ import pytest
 
 from fencepost.errors import InputError, UsageError
 from fencepost.evaluation.params import ScoreParams, load_params, parse_params
-from fencepost.trees.brackets import SourceLine
+from fencepost.storage.text_reader import SourceLine
 
 
 def parse(text: str) -> ScoreParams:

@@ -18,8 +18,10 @@ from fencepost.config.toml import load_config
 from fencepost.evaluation.score import Score, score
 from fencepost.experiments import measure
 from fencepost.experiments.models import model_key
-from fencepost.experiments.runner import Options, Runner, Shelf
+from fencepost.experiments.options import Options
+from fencepost.experiments.runner import Runner
 from fencepost.experiments.tables import load_table
+from fencepost.experiments.treebanks import TreebankCache
 from fencepost.model.plan import AttentionPlan
 from fencepost.parsing.parser import Parser
 from fencepost.training.trainer import Trainer
@@ -185,14 +187,14 @@ def test_a_tagger_that_fails_beside_others_concerns_only_rows_with_tags(tmp_path
 
 
 def test_parts_that_are_tagged_are_not_tagged_again(treebank: Path, tmp_path: Path) -> None:
-    shelf = Shelf(Options(out=tmp_path / "out", smoke=True, tags="jackknife"))
-    gold = shelf.gold("en", treebank)
-    assert shelf.parts_to_tag(gold) == [0, 1, 2]
-    shelf.tag_part(gold, 1)
-    assert shelf.parts_to_tag(gold) == [0, 2]
-    shelf.tag_part(gold, 2)
-    shelf.tag_part(gold, 0)
-    assert shelf.parts_to_tag(gold) == []
+    cache = TreebankCache(Options(out=tmp_path / "out", smoke=True, tags="jackknife"))
+    gold = cache.gold("en", treebank)
+    assert cache.parts_to_tag(gold) == [0, 1, 2]
+    cache.tag_part(gold, 1)
+    assert cache.parts_to_tag(gold) == [0, 2]
+    cache.tag_part(gold, 2)
+    cache.tag_part(gold, 0)
+    assert cache.parts_to_tag(gold) == []
 
 
 def test_two_treebanks_of_one_name_are_refused(
@@ -368,7 +370,7 @@ def test_a_row_that_fails_is_reported_and_the_others_go_on(treebank: Path, tmp_p
 def test_an_encoder_that_is_given_concerns_only_rows_that_need_one(treebank: Path, tmp_path: Path) -> None:
     options = Options(out=tmp_path, settings=("pretrained.model=some-encoder", "vectors.path=some-vectors"))
     runner = Runner(load_table("table6"), [("en", treebank)], options)
-    configs = [runner.config(row, "en", seed=1) for row in runner.table.rows]
+    configs = [runner.configs.config(row, "en", seed=1) for row in runner.table.rows]
     assert [config.pretrained.model for config in configs] == ["", "some-encoder", ""]
     assert [config.vectors.path for config in configs] == ["", "", "some-vectors"]
 

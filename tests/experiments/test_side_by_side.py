@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.experiments.runner import Options
+from fencepost.experiments.options import Options
 from fencepost.experiments.side_by_side import Job
 from fencepost.trees.treebank import Treebank
 from tests.grammar import toy_trees

@@ -17,8 +17,8 @@ from fencepost.features.vectors import VectorFiles
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.lexical import Vectors
 from fencepost.model.parser_model import TorchBatch
-from fencepost.parsing.parser import load
-from fencepost.training.run import train
+from fencepost.parsing.load import load
+from fencepost.training.train import train
 from tests.samples import TREES
 
 CAT, SLEEP = np.full((2, 3), 1, np.float32), np.full((1, 3), 2, np.float32)

@@ -12,8 +12,9 @@ from safetensors.torch import load_file
 from fencepost.cli.main import main
 from fencepost.errors import ModelError
 from fencepost.integrations.benepar import import_benepar
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import WEIGHTS, ModelFolder
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence
 from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file, config, parser_weights
 from tests.pretrained_samples import write_encoder

@@ -13,7 +13,8 @@ import pytest
 from fencepost.errors import UsageError
 from fencepost.export.onnx import export_onnx
 from fencepost.integrations.benepar import import_benepar
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Sentence

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from fencepost.config.toml import config_from_table
 from fencepost.errors import InputError, ModelError, UsageError
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from tests.samples import TREES, tiny_config
 

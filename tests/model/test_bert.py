@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 from transformers import AutoConfig, AutoModel
 
-from fencepost.model.bert import KINDS, Bert, is_ours
+from fencepost.features.encoder_families import ENCODER_FAMILIES
+from fencepost.model.bert import Bert, is_ours
 from fencepost.model.precision import lower
 from fencepost.model.sequences import Layout
 from tests.pretrained_samples import PIECES, pretrained_files
 
 LENGTHS = [7, 1, 12, 3]
-SMALL = [kind for kind in KINDS if kind != "camembert"]  # which is RoBERTa under another name
+OURS = [name for name, family in ENCODER_FAMILIES.items() if family.ours]
 
 
 def both(kind: str, **settings: object) -> tuple[Bert, torch.nn.Module]:
@@ -42,7 +43,7 @@ def subwords() -> tuple[Tensor, Layout]:
 
 
 @pytest.mark.parametrize("settings", [{}, {"hidden_act": "relu"}])
-@pytest.mark.parametrize("kind", SMALL)
+@pytest.mark.parametrize("kind", OURS)
 def test_every_layer_is_that_of_the_library(kind: str, settings: dict[str, object]) -> None:
     (ours, theirs), (ids, layout) = both(kind, **settings), subwords()
     with torch.no_grad():

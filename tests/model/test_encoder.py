@@ -13,10 +13,9 @@ from torch.nn.functional import layer_norm
 from fencepost.errors import ConfigError
 from fencepost.model.attention import FromInput, MultiHeadAttention
 from fencepost.model.dropout import SharedDropout
-from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
+from fencepost.model.encoder import EncoderLayer, FeedForward, Rows, SelfAttentiveEncoder
 from fencepost.model.linear import BlockDiagonal, join_blocks
 from fencepost.model.plan import AttentionPlan, Terms
-from fencepost.model.residual import Rows
 from fencepost.model.sequences import Layout
 from tests.model.model_samples import ATTENTION_VARIANTS, SENTENCES, layout_of, small_config, small_model, torch_batch
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,11 +9,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.backends.charts import decode, inside
 from fencepost.chart import packing
 from fencepost.chart.inside import log_partition
 from fencepost.chart.scores import SpanScores
-from fencepost.model.loss import crf_loss, margin_loss
+from fencepost.model import loss as model_loss
 
+margin_loss, crf_loss = partial(model_loss.margin_loss, decode=decode), partial(model_loss.crf_loss, inside=inside)
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
 ROOT = pytest.mark.parametrize("force_root", [False, True])
@@ -149,6 +152,15 @@ def test_a_sentence_has_the_same_loss_in_any_company(loss):
     for number, (own, golden) in enumerate(zip(scores.split(counts), gold.split(counts), strict=True)):
         alone = loss(own, golden, torch.tensor(lengths[number : number + 1]))
         assert alone.item() == pytest.approx(together[number].item())
+
+
+@BOTH
+def test_scores_that_are_not_numbers_have_a_loss_that_is_not_a_number(loss):
+    scores, gold = example([5, 3], labels=2, seed=9)
+    scores[2, 1], scores[6, 2] = torch.nan, torch.inf
+    found = loss(scores.float(), gold, torch.tensor([5, 3]))
+    assert found[0].isnan()
+    assert found[1].isfinite()
 
 
 def test_the_margin_loss_leaves_its_scores_alone():

@@ -15,7 +15,7 @@ from fencepost.chart.cky import Decoded
 from fencepost.errors import InputError, UsageError
 from fencepost.parsing.confidence import Analysis, Analyst, Decoding
 from fencepost.parsing.parser import Parser
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import Leaf, Tree
 from tests.chart.brute_force import Spans, all_scores, random_scores

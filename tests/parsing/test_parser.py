@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import fencepost
 from fencepost.errors import InputError, ModelError, UsageError
-from fencepost.parsing.parser import Parser, load
-from fencepost.training.run import train
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
+from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 from tests.grammar import toy_trees

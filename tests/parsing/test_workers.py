@@ -13,10 +13,12 @@ import pytest
 from fencepost.cli.main import main
 from fencepost.errors import InputError, UsageError, WorkerError
 from fencepost.export.onnx import export_onnx
+from fencepost.features.batching import cost
 from fencepost.parsing import workers
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers, _answer, parse_with_workers
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.trees.treebank import Sentence, Treebank
 from tests.grammar import toy_trees
 from tests.samples import tiny_config
@@ -52,7 +54,8 @@ def test_two_processes_give_the_trees_of_one_in_the_same_order(parser: Parser) -
 
 @pytest.mark.usefixtures("few")
 def test_without_a_number_processes_start_only_for_many_sentences(parser: Parser) -> None:
-    trees = parse_with_workers(parser, SENTENCES)
+    sentences = [["It", "works"]] * 60
+    trees = parse_with_workers(parser, sentences, batch_tokens=6 * cost(2))  # chunks of 1, 6, 24 and 29 sentences
     for _ in range(7):
         next(trees)
     assert not multiprocessing.active_children()
@@ -72,7 +75,7 @@ def test_nothing_in_gives_nothing_out_and_starts_nothing(parser: Parser, monkeyp
 
 
 def test_endless_input_is_read_a_bounded_way_ahead(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "CHUNK", 4)
+    monkeypatch.setattr(workers, "CHUNK", 4 * cost(2))
     read = 0
 
     def endless() -> Iterator[list[str]]:
@@ -81,7 +84,7 @@ def test_endless_input_is_read_a_bounded_way_ahead(parser: Parser, monkeypatch: 
             read += 1
             yield ["It", "works"]
 
-    trees = parse_with_workers(parser, endless(), 2)
+    trees = parse_with_workers(parser, endless(), 2, batch_tokens=4 * cost(2))
     for _ in range(100):
         next(trees)
     assert read <= 100 + workers.AHEAD * 2 * 4
@@ -92,6 +95,37 @@ def test_endless_input_is_read_a_bounded_way_ahead(parser: Parser, monkeypatch: 
 def test_a_sentence_that_cant_be_parsed_is_named_by_its_place_in_the_whole_input(parser: Parser) -> None:
     with pytest.raises(InputError, match="sentence 61 has no words"):
         list(parse_with_workers(parser, [*SENTENCES, []], 2))
+
+
+def test_trees_of_the_sentences_before_a_bad_one_come_first(parser: Parser) -> None:
+    trees = parse_with_workers(parser, [*SENTENCES, []], 2)
+    assert [next(trees) for _ in SENTENCES] == parser.parse(SENTENCES)
+    with pytest.raises(InputError, match="sentence 61 has no words"):
+        next(trees)
+
+
+def test_a_chunk_without_sentences_keeps_its_place_and_starts_nothing(parser: Parser) -> None:
+    with Workers(parser, 2) as crew:
+        job, (first, second) = parser.best_trees(), list(parser.checked(SENTENCES[:2]))
+        assert list(crew.do_chunks(job, [[], []])) == [[], []]
+        assert not multiprocessing.active_children()
+        results = list(crew.do_chunks(job, [[first], [], [second], []]))
+    assert [[tree.words() for tree, _ in chunk] for chunk in results] == [[SENTENCES[0]], [], [SENTENCES[1]], []]
+
+
+def test_no_chunk_is_asked_for_that_would_have_to_be_waited_for_while_results_are_due(parser: Parser) -> None:
+    job, (sentence,) = parser.best_trees(), list(parser.checked(SENTENCES[:1]))
+    finished = 0
+
+    def typed() -> Iterator[list[Sentence]]:
+        for number in range(4):
+            assert finished == number
+            yield [sentence]
+
+    with Workers(parser, 2) as crew:
+        for _ in crew.do_chunks(job, typed(), is_waiting=lambda: True):
+            finished += 1
+    assert finished == 4
 
 
 def test_a_failure_inside_a_process_names_the_sentence() -> None:
@@ -228,7 +262,9 @@ def test_parse_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.Captur
 def test_sentences_are_counted_through_all_lists(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers: list[int] = []
 
-    def do(self: object, method: str, options: object, chunks: Iterator[tuple[int, list[Sentence]]]) -> Iterator[int]:
+    def do(
+        self: object, job: object, chunks: Iterator[tuple[int, list[Sentence]]], is_waiting: object
+    ) -> Iterator[list[int]]:
         numbers.extend(first for first, _ in chunks)
         yield from ()
 

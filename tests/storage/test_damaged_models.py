@@ -17,17 +17,11 @@ from fencepost.errors import ModelError
 from fencepost.export.onnx import export_onnx
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import (
-    CHECKSUMS,
-    CONFIG,
-    SPANS,
-    VOCABULARIES,
-    WEIGHTS,
-    ModelFolder,
-    recover,
-    write_model,
-)
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import CHECKSUMS, CONFIG, SPANS, VOCABULARIES, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_staging import recover
+from fencepost.storage.model_writer import write_model
 from tests.samples import TREES, tiny_config
 
 

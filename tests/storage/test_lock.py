@@ -14,7 +14,10 @@ import pytest
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage import lock
 from fencepost.storage.lock import locked
-from fencepost.storage.model_folder import WEIGHTS, ModelFolder, recover, write_model
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_staging import recover
+from fencepost.storage.model_writer import write_model
 from tests.samples import TREES, tiny_config
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks on Windows")
@@ -111,7 +114,8 @@ def test_two_writers_take_turns_at_one_model_folder(tmp_path: Path) -> None:
     program = f"""if True:
         from dataclasses import replace
         from pathlib import Path
-        from fencepost.storage.model_folder import ModelFolder, change_config
+        from fencepost.storage.model_folder import ModelFolder
+        from fencepost.storage.model_writer import change_config
         folder = Path({str(tmp_path / "model")!r})
         config = ModelFolder.open(folder).config
         for number in range(60):

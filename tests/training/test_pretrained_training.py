@@ -15,8 +15,9 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_from_table
 from fencepost.errors import ModelError
 from fencepost.model.pretrained import Pretrained, pretrained_encoders
-from fencepost.parsing.parser import load
-from fencepost.training.run import train
+from fencepost.parsing.load import load
+from fencepost.training.saving import resume_run, save_run
+from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence
 from tests.pretrained_samples import write_encoder
@@ -95,9 +96,9 @@ def test_training_over_a_frozen_encoder_goes_on_exactly(encoder: Path, tmp_path:
     config = config_over(encoder, frozen=True)
     trainer = steps(Trainer(config, TREES, TREES, CPU), 2)
     trainer.check()
-    trainer.save(tmp_path)
+    save_run(trainer, tmp_path)
     resumed = Trainer(config, TREES, TREES, CPU)
-    resumed.resume(tmp_path)
+    resume_run(resumed, tmp_path)
     one, other = steps(trainer, 2).masters.state_dict(), steps(resumed, 2).masters.state_dict()
     assert all(torch.equal(one[name], other[name]) for name in one)
 
@@ -158,9 +159,9 @@ def test_a_resumed_run_goes_on_exactly_at_both_rates(tmp_path: Path, encoder: Pa
     config = config_over(encoder, learning_rate=0.001)
     straight = steps(Trainer(config, TREES, TREES, CPU), 3)
     first = steps(Trainer(config, TREES, TREES, CPU), 2)
-    first.save(tmp_path / "model")
+    save_run(first, tmp_path / "model")
     second = Trainer(config, TREES, TREES, CPU)
-    second.resume(tmp_path / "model")
+    resume_run(second, tmp_path / "model")
     steps(second, 1)
     expected, found = straight.model.state_dict(), second.model.state_dict()
     assert all(torch.equal(expected[name], found[name]) for name in expected)

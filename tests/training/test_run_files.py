@@ -13,11 +13,11 @@ from safetensors import SafetensorError
 
 from fencepost.errors import TrainingError, UsageError
 from fencepost.storage.lock import locked
-from fencepost.storage.model_folder import CHECKPOINT
+from fencepost.storage.model_files import CHECKPOINT
 from fencepost.training import checkpoint
 from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.provenance import Provenance
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 from tests.samples import TREES, tiny_config
@@ -144,7 +144,7 @@ def test_a_checkpoint_that_says_nothing_of_its_trees_is_taken_on_trust(
         return tensors, state
 
     train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
-    monkeypatch.setattr("fencepost.training.trainer.read_checkpoint", without_digests)
+    monkeypatch.setattr("fencepost.training.saving.read_checkpoint", without_digests)
     train(tiny_config(max_epochs=2), TREES, TREES[:-1], tmp_path, resume=True)
 
 

@@ -13,9 +13,10 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml
 from fencepost.errors import ModelError, UsageError
 from fencepost.features.vocab import Labels, Vocab
-from fencepost.parsing.parser import Parser, load
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.training.run import train
+from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.brackets import parse_tree
 from fencepost.trees.treebank import Sentence, Treebank

@@ -15,8 +15,8 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml
 from fencepost.errors import UsageError
 from fencepost.parsing.parser import Parser
-from fencepost.training.run import train
 from fencepost.training.tagging import jackknife, predict_tags, retag, tag_accuracy, tag_unseen, train_tagger
+from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 from tests.grammar import toy_trees

@@ -26,14 +26,16 @@ from fencepost.errors import TrainingError, UsageError
 from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
-from fencepost.parsing.parser import load
-from fencepost.storage.model_folder import CHECKPOINT, change_config
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import CHECKPOINT
+from fencepost.storage.model_writer import change_config
 from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint
 from fencepost.training.dev import DevSet
 from fencepost.training.distributed import Team
-from fencepost.training.run import train
+from fencepost.training.saving import resume_run, save_run
 from fencepost.training.schedule import Schedule
+from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence, Treebank
@@ -127,10 +129,10 @@ def test_a_run_that_was_resumed_equals_one_that_was_not_interrupted(
 
     first = Trainer(deterministic, TREES, TREES, CPU)
     before = advance(first, stop)
-    first.save(tmp_path)
+    save_run(first, tmp_path)
     torch.manual_seed(999)
     second = Trainer(deterministic, TREES, TREES, CPU)
-    second.resume(tmp_path)
+    resume_run(second, tmp_path)
     assert before + advance(second, 12 - stop) == figures
     for name, weight in straight.model.state_dict().items():
         assert torch.equal(weight, second.model.state_dict()[name]), name
@@ -146,9 +148,9 @@ def test_training_in_bf16_learns_resumes_exactly_and_saves_fp32(tmp_path: Path) 
 
     first = Trainer(config, trees, trees, CPU)
     before = advance(first, 31)
-    first.save(tmp_path)
+    save_run(first, tmp_path)
     second = Trainer(config, trees, trees, CPU)
-    second.resume(tmp_path)
+    resume_run(second, tmp_path)
     assert before + advance(second, 29) == figures
     assert {tensor.dtype for tensor in load_file(tmp_path / "model.safetensors").values()} == {torch.float32}
 
@@ -180,9 +182,9 @@ def test_a_run_with_a_mean_of_the_weights_resumes_exactly(tmp_path: Path) -> Non
 
     first = Trainer(config, TREES, TREES, CPU)
     before = advance(first, 5)
-    first.save(tmp_path)
+    save_run(first, tmp_path)
     second = Trainer(config, TREES, TREES, CPU)
-    second.resume(tmp_path)
+    resume_run(second, tmp_path)
     assert before + advance(second, 7) == figures
     assert all(map(torch.equal, straight.average.tensors, second.average.tensors))
 
@@ -213,7 +215,7 @@ def test_steps_and_processes_drop_other_numbers() -> None:
     def masks(step: int, rank: int) -> list[int]:
         trainer = Trainer(tiny_config(), TREES, TREES, CPU, Team(rank=rank))
         trainer.step_number = step
-        trainer.step(trainer._batch(step))
+        trainer.step(trainer.order.batch(step))
         return torch.rand(4).tolist()
 
     assert masks(0, 0) == masks(0, 0)
@@ -229,9 +231,9 @@ def test_a_run_that_was_exhausted_takes_no_further_step() -> None:
 
 def test_weights_that_are_no_numbers_are_not_saved_to_go_on_from(tmp_path: Path) -> None:
     trainer = Trainer(tiny_config(), TREES, TREES, CPU)
-    trainer._loss_sum.fill_(float("nan"))
+    trainer.loss_sum.fill_(float("nan"))
     with pytest.raises(TrainingError, match="the loss is nan"):
-        trainer.save(tmp_path)
+        save_run(trainer, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -426,13 +428,12 @@ def test_a_run_resumed_after_a_crash_keeps_the_better_model_that_it_left(
 
 def test_checkpoints_dont_wait_for_checks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
-    save = Trainer.save
 
-    def watched(self: Trainer, out: Path) -> None:
-        steps.append(self.step_number)
-        save(self, out)
+    def watched(trainer: Trainer, out: Path) -> None:
+        steps.append(trainer.step_number)
+        save_run(trainer, out)
 
-    monkeypatch.setattr(Trainer, "save", watched)
+    monkeypatch.setattr("fencepost.training.run.save_run", watched)
     train(tiny_config(max_epochs=1, checkpoint_minutes=0.0), TREES, TREES, tmp_path / "model")
     assert steps == [1, 2, 3, 3]
 

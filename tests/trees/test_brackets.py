@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import ExtraTextError, MissingLabelError, TreeError, UnbalancedError
+from fencepost.storage.text_reader import SourceLine
 from fencepost.trees import brackets
-from fencepost.trees.brackets import SourceLine, parse_tree, parse_trees, read_trees
+from fencepost.trees.brackets import parse_tree, parse_trees, read_trees
 from fencepost.trees.tree import Leaf, Tree
 from tests.trees.strategies import trees
 
@@ -123,7 +124,7 @@ def test_what_is_remembered_of_pieces_is_bounded(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("word", ["c\0t", "\ud800"])
 def test_a_text_with_what_no_file_can_hold_is_refused(word: str) -> None:
-    with pytest.raises(TreeError, match="is no text"):
+    with pytest.raises(TreeError, match="isn't text"):
         parse_trees(f"(NP (NN {word}))")
 
 

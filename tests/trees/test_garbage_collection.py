@@ -19,7 +19,7 @@ class Cycle:
 
 @pytest.fixture(autouse=True)
 def _clean_start(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(garbage_collection, "_unwalked", 0)
+    monkeypatch.setattr(garbage_collection, "_skipped", 0)
     gc.collect()
     yield
     gc.collect()
@@ -45,20 +45,20 @@ def test_garbage_between_many_small_calls_is_collected() -> None:
 
 
 def test_garbage_between_large_calls_is_collected_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_collection, "MANY", 1_000)
+    monkeypatch.setattr(garbage_collection, "MANY_OBJECTS", 1_000)
     monkeypatch.setattr(garbage_collection, "FULL_COLLECTION", 20_000)
     assert left_of_garbage(calls=50, made_in_a_call=2_000) < 20
 
 
 def test_what_a_large_call_makes_is_not_walked_as_if_it_were_young(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_collection, "MANY", 1_000)
+    monkeypatch.setattr(garbage_collection, "MANY_OBJECTS", 1_000)
     with no_garbage_collection():
         made = [[number] for number in range(2_000)]
     assert is_old(made[0])
 
 
 def test_what_others_have_frozen_stays_frozen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(garbage_collection, "MANY", 1_000)
+    monkeypatch.setattr(garbage_collection, "MANY_OBJECTS", 1_000)
     gc.freeze()
     try:
         with no_garbage_collection():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import InputError, UsageError
-from fencepost.trees.split import deal, split, split_trees, write_parts
+from fencepost.trees.split import assign_parts, split, split_trees, write_parts
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Treebank
 
@@ -24,7 +24,7 @@ def bank(size: int, name: str = "w") -> Treebank:
 )
 @settings(deadline=None, max_examples=60)
 def test_every_unit_goes_to_one_part_that_has_a_share(sizes: list[int], ratio: list[int], seed: int) -> None:
-    parts = deal(sizes, ratio, seed)
+    parts = assign_parts(sizes, ratio, seed)
     assert len(parts) == len(sizes)
     assert all(ratio[part] > 0 for part in parts)
 
@@ -59,14 +59,14 @@ def test_files_stay_whole() -> None:
 
 
 def test_too_few_files_for_the_parts_is_an_error() -> None:
-    with pytest.raises(InputError, match="nothing is left for dev"):
+    with pytest.raises(InputError, match="dev would be empty"):
         split([bank(10)], (8, 1, 1))
 
 
 @pytest.mark.parametrize("ratio", [(), (0, 0), (1, -1), (1, 1, 1, 1), (float("nan"),), (float("inf"), 1)])
 def test_a_ratio_without_sense_is_refused(ratio: tuple[float, ...]) -> None:
-    with pytest.raises(UsageError, match="a ratio is"):
-        deal([1, 1], ratio, 1)
+    with pytest.raises(UsageError, match="a ratio must be"):
+        assign_parts([1, 1], ratio, 1)
 
 
 def test_parts_are_written_under_their_names_and_empty_ones_are_not(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_label_or_tag_that_brackets_could_not_hold_is_refused(label: str) -> N
 
 @pytest.mark.parametrize("word", ["", "two words", "tab\t", "\n", "N\0L", "\udcff"])
 def test_a_word_that_a_line_of_text_could_not_hold_is_refused(word: str) -> None:
-    with pytest.raises(TreeError, match="a word is not empty"):
+    with pytest.raises(TreeError, match="a word must not be empty"):
         Leaf("NN", word)
 
 

@@ -1,4 +1,4 @@
-"""What each head of a trained model attends to in a sentence, and how far content and position have a part in it."""
+"""What each attention head of a trained model looks at in a sentence, and the parts of content and position in it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from fencepost.analysis.tokens import START, STOP
 from fencepost.backends.torch import TorchBackend
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
@@ -22,7 +23,6 @@ from fencepost.model.plan import Terms
 from fencepost.trees.treebank import Sentence
 
 Floats = npt.NDArray[np.float32]
-START, STOP = "⟨start⟩", "⟨stop⟩"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,19 +30,19 @@ class SentenceAttention:
     """All heads on one sentence of T tokens, start and stop included."""
 
     tokens: tuple[str, ...]
-    allowed: npt.NDArray[np.bool_]  # [T, T] whether i may attend to j, under the plan
+    allowed: npt.NDArray[np.bool_]  # [T, T] True where the plan lets i attend to j
     probabilities: Floats  # [layers, heads, T, T] p(i -> j); each row adds up to 1
     content: Floats | None  # [layers, heads, T, T] q^(c) · k^(c), scaled, where the model is factored
-    position: Floats | None  # the same of q^(p) · k^(p)
+    position: Floats | None  # the same for q^(p) · k^(p)
 
 
 class AttentionReader:
-    """Reads the attention of one model, under the plan that it parses with."""
+    """Reads the attention of one model, under the same plan as when it parses."""
 
     def __init__(self, backend: TorchBackend, config: Config, vocabularies: Vocabularies) -> None:
         encoder = backend.model.encoder
         if not isinstance(encoder, SelfAttentiveEncoder):
-            raise UsageError("this model has no attention to look at", hint="its encoder is no self-attentive one")
+            raise UsageError("this model has no attention to look at", hint="its encoder isn't self-attentive")
         self._backend = backend
         self._layers = [_attention(layer) for layer in encoder.layers]
         self._indexer = Indexer(config, vocabularies)
@@ -68,20 +68,20 @@ class AttentionReader:
         )
 
     def _inputs(self, batch: TorchBatch) -> list[tuple[Tensor, Tensor, Terms]]:
-        """What each layer's attention is given when the model runs."""
-        given: list[tuple[Tensor, Tensor, Terms]] = []
+        """The input of each layer's attention when the model runs."""
+        inputs: list[tuple[Tensor, Tensor, Terms]] = []
 
-        def note(_: nn.Module, arguments: tuple[Any, ...]) -> None:
+        def record(_: nn.Module, arguments: tuple[Any, ...]) -> None:
             x, p, _layout, _mask, terms, _window = arguments
-            given.append((x, p, terms))
+            inputs.append((x, p, terms))
 
-        hooks = [layer.register_forward_pre_hook(note) for layer in self._layers]
+        hooks = [layer.register_forward_pre_hook(record) for layer in self._layers]
         try:
             self._backend.model.eval().encode(batch, self._backend.plan)
         finally:
             for hook in hooks:
                 hook.remove()
-        return given
+        return inputs
 
 
 def _attention(layer: nn.Module) -> MultiHeadAttention:
@@ -90,6 +90,6 @@ def _attention(layer: nn.Module) -> MultiHeadAttention:
 
 
 def _stack(layers: list[Tensor], size: int) -> Floats:
-    """[1, heads, width, width] of each layer -> [layers, heads, size, size]."""
+    """[1, heads, width, width] for each layer -> [layers, heads, size, size]."""
     stacked: Floats = torch.cat(layers)[:, :, :size, :size].cpu().numpy()
     return stacked

@@ -1,6 +1,6 @@
 """What heads do on average over many sentences: content or position, the start token, how far they look.
 
-Only words ask (start and stop don't); averages are over all words of all sentences.
+Averages are over all words of all sentences; the start and the stop token are attended to, but don't attend.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from fencepost.analysis.attention import SentenceAttention
 
 Floats = npt.NDArray[np.float64]
-FAR: Final = 10  # distances from -FAR to FAR are told apart; those beyond are added up at either end
+FAR: Final = 10  # distances from -FAR to FAR are counted one by one, greater ones together
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +35,15 @@ class HeadAverages:
     content_share: Floats | None
     sentences: int
     words: int
-    even_start: float  # what to_start would be if all attention that is allowed were even
+    even_start: float  # what to_start would be if attention were even over the allowed keys
 
     def look_at_start(self, least: float = 0.5) -> list[tuple[int, int, float]]:
-        """Heads that give the start token at least so much: layer and head from 1, and how much, most first."""
-        found = [
+        """Heads that give the start token ``least`` or more, as (layer, head, share) from 1, greatest share first."""
+        heads = [
             (layer + 1, head + 1, float(self.to_start[layer, head]))
             for layer, head in np.argwhere(self.to_start >= least)
         ]
-        return sorted(found, key=lambda each: -each[2])
+        return sorted(heads, key=lambda head: -head[2])
 
 
 def average(sentences: Iterable[SentenceAttention]) -> HeadAverages:
@@ -75,7 +75,7 @@ def average(sentences: Iterable[SentenceAttention]) -> HeadAverages:
 
 
 def _variance(logits: npt.NDArray[np.float32], keys: npt.NDArray[np.bool_]) -> Floats:
-    """Over the keys of each word, added over words: [layers, heads, words, tokens] -> [layers, heads]."""
+    """The variance over each word's keys, summed over words: [layers, heads, words, tokens] -> [layers, heads]."""
     return np.asarray(logits.var(-1, dtype=np.float64, where=keys).sum(-1))
 
 

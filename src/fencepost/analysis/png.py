@@ -1,4 +1,4 @@
-"""The pictures of a report as PNG files, drawn by matplotlib: for slides and papers that take no SVG."""
+"""The pictures of a report as PNG files, drawn by matplotlib: for slides and papers that can't use SVG."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ import numpy as np
 from fencepost.analysis.attention import SentenceAttention
 from fencepost.analysis.heads import HeadAverages, distance_names
 from fencepost.analysis.report import ERRORS, LABELS_SHOWN, Findings
-from fencepost.analysis.svg import BLUE, GREY, ORANGE, Matrix, runs_right_to_left
+from fencepost.analysis.svg import LEAST, Matrix
+from fencepost.analysis.tokens import runs_right_to_left
+from fencepost.drawing.colours import BLUE, GREY, ORANGE, PANEL
+from fencepost.drawing.text_width import cells
 from fencepost.errors import MissingExtraError
 
 try:
@@ -26,14 +29,13 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtraError(error.name or "matplotlib", "plot", "drawing PNG pictures") from error
 
-SHADES: Final = LinearSegmentedColormap.from_list("fencepost", ["#f4f6f8", BLUE])
+SHADES: Final = LinearSegmentedColormap.from_list("fencepost", [PANEL, BLUE])
 FONTS: Final = ("DejaVu Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Arial Unicode MS")
-LEAST: Final = 0.1  # attention that is drawn as an arc
 DOTS_PER_INCH: Final = 150
 
 
 def pictures(findings: Findings, heads: Sequence[tuple[int, int]]) -> dict[str, bytes]:
-    """File names and pictures: errors, averages over heads, and some heads on the example, counted from 1."""
+    """File names and their pictures: errors, averages over heads, and the given (layer, head) pairs on the example."""
     with fonts():
         found = {f"errors-{kind}.png": _errors(findings, kind) for kind in ERRORS if findings.errors[kind]}
         if findings.averages is not None:
@@ -46,7 +48,7 @@ def pictures(findings: Findings, heads: Sequence[tuple[int, int]]) -> dict[str, 
 
 @contextmanager
 def fonts() -> Iterator[None]:
-    """For letters of many scripts; one that no font has is drawn as a box."""
+    """Uses fonts for many scripts. A letter that none of them has is drawn as a box."""
     installed = {font.name for font in fontManager.ttflist}
     with rc_context({"font.family": [font for font in FONTS if font in installed]}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
@@ -102,7 +104,7 @@ def heat_map(
     title: str,
     maximum: float | None = 1.0,
 ) -> bytes:
-    """Rows by columns, darker for more; without a ``maximum`` the greatest number is the darkest."""
+    """Rows by columns, darker for more. Without a ``maximum`` the greatest number is the darkest."""
     figure, axes = _new(2 + 0.25 * len(columns), 2 + 0.25 * len(rows), title)
     figure.colorbar(axes.imshow(matrix, cmap=SHADES, vmin=0, vmax=maximum), shrink=0.6)
     axes.set_yticks(range(len(rows)), _plain(rows))
@@ -114,7 +116,8 @@ def heat_map(
 
 def arcs(tokens: Sequence[str], matrix: Matrix, title: str) -> bytes:
     """An arc from each token to those it attends to: above the line to earlier, below it to later ones."""
-    places = np.cumsum([0.0, *(0.5 * (len(one) + len(other)) + 2 for one, other in pairwise(tokens))])
+    widths = list(map(cells, tokens))
+    places = np.cumsum([0.0, *(0.5 * (one + other) + 2 for one, other in pairwise(widths))])
     if runs_right_to_left(tokens):
         places = places[-1] - places
     height = 0.25 * (places.max() - places.min()) + 3
@@ -154,7 +157,7 @@ def _new(width: float, height: float, title: str) -> tuple[Figure, Any]:
 
 
 def _plain(names: Sequence[str]) -> list[str]:
-    """What stands between two dollars would be a formula."""
+    """Escapes dollar signs: matplotlib reads text between two of them as a formula."""
     return [name.replace("$", r"\$") for name in names]
 
 

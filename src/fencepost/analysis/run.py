@@ -18,7 +18,7 @@ from fencepost.evaluation.score import Score, compare
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.parsing.parser import Parser
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.storage.text_files import write_atomically
+from fencepost.storage.text_writer import write_atomically
 from fencepost.trees.treebank import Sentence, Treebank
 
 REPORT: Final = "report.html"

@@ -18,7 +18,9 @@ from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
-from fencepost.storage.model_folder import LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, disagreement, require_listed
+from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, graphs
+from fencepost.storage.model_files import ONNX, SPANS, require_listed
+from fencepost.storage.model_folder import ModelFolder, disagreement
 
 BATCH_TOKENS: Final = 4_000
 ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once
@@ -43,12 +45,7 @@ class OnnxBackend:
     @classmethod
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
         """``threads`` share each matrix product: one sentence sooner, but more processes parse a file faster."""
-        lexical = folder.config.lexical
-        names = [ONNX, SPANS]
-        if any(kind.startswith("char_") for kind in lexical):
-            names.append(LETTERS)
-        if "pretrained" in lexical:
-            names.append(SUBWORDS)
+        names = [ONNX, SPANS, *graphs(folder.config)]
         sessions = {name: _session(folder, name, threads) for name in names}
         _require_agreement(folder, sessions)
         return cls(sessions, folder.config)
@@ -190,8 +187,7 @@ def _sequence_feeds(
 
 def _require_agreement(folder: ModelFolder, sessions: dict[str, InferenceSession]) -> None:
     """Refuses graphs that read or give something else than the configuration and the vocabularies say."""
-    lexical = ["letters" if kind.startswith("char_") else kind for kind in folder.config.lexical]
-    said = {"subwords" if kind == "pretrained" else kind for kind in lexical}
+    said = {LEXICAL_KINDS[kind].reads for kind in folder.config.lexical}
     read = {given.name for given in sessions[ONNX].get_inputs()} - set(SEQUENCE)
     if read != said:
         raise disagreement(folder, f"{ONNX} reads {', '.join(sorted(read))}, not {', '.join(sorted(said))}")

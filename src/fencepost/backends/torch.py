@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import Parsed, Scored
+from fencepost.backends.charts import decode
 from fencepost.chart import cky
 from fencepost.chart.scores import LabelChart, SpanScores
 from fencepost.config.settings import Config
@@ -24,11 +25,12 @@ from fencepost.errors import ModelError, UsageError, require_device
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
-from fencepost.model.decode import decode, label_roots_, root_cells
+from fencepost.model.cells import label_roots_, root_cells
 from fencepost.model.parser_model import ParserModel, TorchBatch
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
-from fencepost.storage.model_folder import WEIGHTS, ModelFolder, disagreement, require_weights
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_folder import ModelFolder, disagreement, require_weights
 
 CPU_BATCH_TOKENS: Final = 2_000
 CUDA_BATCH_TOKENS: Final = 40_000

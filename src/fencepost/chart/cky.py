@@ -3,7 +3,8 @@
     best(i, j) = label(i, j) + max over k of best(i, k) + best(k, j)
 
 Spans that only join others in a binary tree carry the empty label and vanish. Of equal splits the leftmost wins, and
-sums are taken in single precision in the order (left + right) + label, so that every backend gives the same tree.
+sums are taken in the precision of the scores, in the order (left + right) + label, so that every backend gives the
+same tree.
 """
 
 from __future__ import annotations
@@ -34,18 +35,21 @@ class Decoded:
 
 def decode(chart: LabelChart) -> list[Decoded]:
     """The best tree of each sentence."""
-    return collect(chart, *mark(chart))
+    return collect(chart, *mark(chart.scores, chart.lengths))
 
 
-def mark(chart: LabelChart) -> tuple[Floats, Marks]:
-    """The score of the best binary tree of each sentence [B], and which cells are in it [S]."""
-    scores = np.zeros(len(chart.lengths), dtype=np.float32)
-    marked = np.zeros(len(chart.scores), dtype=np.bool_)
-    for group in groups(chart.lengths):
-        best = _best(chart.scores, group)
-        scores[group.sentences] = best.by_start[group.lengths, 0, np.arange(len(group))]
+def mark(scores: Floats, lengths: Ints) -> tuple[Floats, Marks]:
+    """The score of the best binary tree of each sentence [B], and which cells are in it [S].
+
+    ``scores`` [S] are those of the best label of each span.
+    """
+    totals = np.zeros(len(lengths), dtype=scores.dtype)
+    marked = np.zeros(len(scores), dtype=np.bool_)
+    for group in groups(lengths):
+        best = _best(scores, group)
+        totals[group.sentences] = best.by_start[group.lengths, 0, np.arange(len(group))]
         _trace(best, group, marked)
-    return scores, marked
+    return totals, marked
 
 
 def collect(chart: LabelChart, scores: Floats, marked: Marks) -> list[Decoded]:
@@ -62,7 +66,7 @@ def collect(chart: LabelChart, scores: Floats, marked: Marks) -> list[Decoded]:
 
 
 def _best(scores: Floats, group: Group) -> Grid:
-    best = Grid(group, np.float32)
+    best = Grid(group, scores.dtype.type)
     best.set(1, scores[group.cells(1)[0]])
     for width in range(2, group.longest + 1):
         cells, _ = group.cells(width)

@@ -92,12 +92,18 @@ class Posterior:
 def posterior(scores: SpanScores, force_root: bool = False, temperature: float = 1.0) -> Posterior:
     """Log Z and probabilities, of scores that are divided by the temperature."""
     labels = label_sums(scores, LOG, temperature)
-    spans, log_z = np.zeros_like(labels), np.zeros(len(scores.lengths))
-    for group in groups(scores.lengths):
+    log_z, spans = span_marginals(labels, scores.lengths, force_root)
+    return Posterior(scores, temperature, log_z, labels, spans)
+
+
+def span_marginals(labels: Doubles, lengths: Ints, force_root: bool = False) -> tuple[Doubles, Doubles]:
+    """log Z of each sentence [B], and the probability that a span has any label at all [S], from label(i, j) [S]."""
+    log_z, spans = np.zeros(len(lengths)), np.zeros_like(labels)
+    for group in groups(lengths):
         chart = inside(labels, group, LOG)
         log_z[group.sentences] = total = totals(chart, labels, group, force_root)
         _outside(chart, total, labels, group, force_root, spans)
-    return Posterior(scores, temperature, log_z, labels, spans)
+    return log_z, spans
 
 
 def marginals(scores: SpanScores, force_root: bool = False) -> Doubles:

@@ -22,7 +22,7 @@ PIECE: Final = 1 << 12  # cells whose label scores are looked at together: they 
 
 @dataclass(frozen=True, eq=False)
 class LabelChart:
-    """The best label of every span and its score, packed as ``chart.layout`` says: all that one tree needs."""
+    """The best label of every span and its score, packed as ``chart.packing`` says: all that one tree needs."""
 
     scores: Floats  # [S]
     labels: npt.NDArray[np.int32]  # [S]

@@ -41,8 +41,8 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from fencepost.storage.folders import new_folder
     from fencepost.storage.model_folder import ModelFolder, require_weights
-    from fencepost.storage.text_files import new_folder
     from fencepost.trees.treebank import Treebank
 
     heads = _heads(arguments.heads)

@@ -61,9 +61,9 @@ def _write_random(size: str, folder: Path, device: str) -> None:
 
 
 def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]:
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.parsing.timing import bench_sentences, cold_start, parsing_speed
-    from fencepost.storage.model_folder import DEFAULT_MODEL, find_model
+    from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 
     folder = find_model(model)
     parser = load(folder, device=arguments.device)

@@ -36,14 +36,15 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.errors import UsageError
     from fencepost.evaluation.calibration import calibration, fit_temperature, scores_of
-    from fencepost.parsing.parser import load
-    from fencepost.storage.model_folder import ModelFolder, change_config, require_own
-    from fencepost.storage.text_files import require_folder
+    from fencepost.parsing.load import load
+    from fencepost.storage.folders import require_folder
+    from fencepost.storage.model_folder import ModelFolder
+    from fencepost.storage.model_writer import change_config, require_not_packaged
     from fencepost.trees.treebank import Treebank
 
     require_from_one(arguments, "sentences")
     folder = ModelFolder.open(arguments.model)
-    require_own(folder)
+    require_not_packaged(folder)
     require_folder(folder.path)
     parser = load(folder.path)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]

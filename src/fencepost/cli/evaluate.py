@@ -46,9 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.score import parse_kinds, print_json, print_text, warn
     from fencepost.evaluation.params import load_params
     from fencepost.evaluation.score import Score, compare
-    from fencepost.parsing.parser import load
+    from fencepost.features.lexical_kinds import reads
+    from fencepost.parsing.load import load
     from fencepost.parsing.workers import parse_with_workers
-    from fencepost.storage.text_files import require_other, write_atomically
+    from fencepost.storage.find_files import require_other
+    from fencepost.storage.text_writer import write_atomically
     from fencepost.trees.treebank import Sentence, Treebank
 
     require_from_one(arguments, "batch_tokens")
@@ -60,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     gold = Treebank.load(*arguments.trees)
     warn_of_traces(gold)
     gives_tags = arguments.tags == "gold"
-    if not gives_tags and ("tags" in parser.config.lexical or not parser.config.scorer.predict_tags):
+    if not gives_tags and (reads(parser.config, "tags") or not parser.config.scorer.predict_tags):
         raise UsageError(f"the model {arguments.model} predicts no tags", hint="--tags gold")
     sentences = [Sentence(s.words, s.tags if gives_tags else None) for s in gold.sentences()]
     began = time.perf_counter()

@@ -6,8 +6,7 @@ import argparse
 import glob
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from fencepost.cli.shared import add_parsing_options, open_output, require_from_one
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
     from fencepost.cli.parse_input import Item, Reading, Source
     from fencepost.cli.parse_output import Writer
     from fencepost.cli.parse_warnings import Watcher
-    from fencepost.parsing.confidence import Analysis, Constituent
-    from fencepost.parsing.workers import Workers
+    from fencepost.parsing.confidence import Analysis
 
 EXAMPLES: Final = """\
 examples:
@@ -75,12 +73,14 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     _check(arguments)
-    from fencepost.cli.parse_input import Source, batches, items_of_text
+    from fencepost.cli.parse_analyses import analyze_items
+    from fencepost.cli.parse_input import Source, items_of_text
     from fencepost.cli.parse_output import WRITERS
     from fencepost.cli.parse_warnings import Watcher
-    from fencepost.parsing.parser import CHUNK, load
+    from fencepost.features.lexical_kinds import reads
+    from fencepost.parsing.load import load
     from fencepost.parsing.workers import Workers
-    from fencepost.storage.text_files import find_files, require_other
+    from fencepost.storage.find_files import find_files, require_other
 
     reading = _reading(arguments)
     source = Source([] if arguments.text is not None else find_files(arguments.files or ["-"]), reading)
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     between = "\n\n" if reading == "text" else "\n"
     items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
     parser = load(arguments.model, device=arguments.device)
-    if "tags" in parser.config.lexical and not arguments.tagged:
+    if reads(parser.config, "tags") and not arguments.tagged:
         raise UsageError(
             f"the model {arguments.model or 'en'} reads tags, and text has none",
             hint="--tagged takes sentences with tags; or use a model without tags",
@@ -100,7 +100,8 @@ def run(arguments: argparse.Namespace) -> int:
         writer = WRITERS[arguments.format](file)
         try:
             watcher = Watcher(parser.vocabularies, parser.config.language)
-            bad = _parse(workers, batches(items, CHUNK, source.is_waiting), source, watcher, writer, file, arguments)
+            chunks = analyze_items(parser, workers, items, source.is_waiting, arguments)
+            bad = _write(chunks, source, watcher, writer, file, arguments)
         finally:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
@@ -134,9 +135,8 @@ def _reading(arguments: argparse.Namespace) -> Reading:
     return "line" if arguments.lines else "paragraph" if arguments.paragraphs else "text"
 
 
-def _parse(
-    workers: Workers,
-    batches: Iterator[list[Item]],
+def _write(
+    chunks: Iterable[tuple[list[Item], list[Analysis]]],
     source: Source,
     watcher: Watcher,
     writer: Writer,
@@ -149,20 +149,20 @@ def _parse(
     hidden = arguments.output is None and sys.stdout.isatty()
     with Progress("parsing", total and total // 1000, unit, hidden=hidden) as bar:
         bad = BadLines(bar, arguments.strict)
-        for batch in batches:
-            _warn(watcher.look(batch), bar)
-            analyses = _analyses(workers, [item for item in batch if item.parsable], arguments)
-            for item in batch:
+        for chunk, analyses in chunks:
+            _warn(watcher.look(chunk), bar)
+            remaining = iter(analyses)
+            for item in chunk:
                 if item.problem is not None:
                     bad.report(item.problem)
-                analysis = next(analyses) if item.parsable else None
+                analysis = next(remaining) if item.parsable else None
                 if analysis is not None and analysis.too_long:
                     length = f"{len(item.found.tokens):,} words"
                     _warn([f"a sentence of {length} is too long for probabilities, and has its best tree alone"], bar)
                 writer.write(item, analysis)
             bad.report_all(source.text_problems)
             file.flush()
-            bar.advance(len(batch) if total is None else source.bytes_read // 1000 - bar.count)
+            bar.advance(len(chunk) if total is None else source.bytes_read // 1000 - bar.count)
         bad.report_all(source.text_problems)
         _warn(watcher.finish(), bar)
     return bad.count
@@ -194,22 +194,3 @@ class BadLines:
         """Empties the list, which grows while text is read."""
         while problems:
             self.report(problems.pop(0))
-
-
-def _analyses(workers: Workers, items: list[Item], arguments: argparse.Namespace) -> Iterator[Analysis]:
-    from fencepost.parsing.confidence import without_probabilities
-
-    sentences = [item.found.sentence() for item in items]
-    size = arguments.batch_tokens
-    if not (arguments.kbest or arguments.probabilities or arguments.decoding != "best"):
-        scored = workers.iter_scored(sentences, batch_tokens=size)
-        return (without_probabilities(tree, score) for tree, score in scored)
-    analyses = workers.iter_analyze(sentences, arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size)
-    if arguments.probabilities:
-        return analyses
-    return (replace(found, constituents=_without(found.constituents)) for found in analyses)
-
-
-def _without(constituents: Iterable[Constituent]) -> tuple[Constituent, ...]:
-    """Nobody asked for their probabilities."""
-    return tuple(replace(constituent, probability=None) for constituent in constituents)

@@ -6,14 +6,13 @@ import io
 import re
 import select
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from fencepost.errors import InputError, TreeError
-from fencepost.parsing.chunks import GROWTH
-from fencepost.storage.text_files import STANDARD_INPUT
+from fencepost.errors import TreeError
+from fencepost.storage.text_reader import STANDARD_INPUT
 from fencepost.text.lines import TextLine, read_text_lines
 from fencepost.text.sentences import MOST_WORDS, Mode
 from fencepost.text.stream import TextSentence, read_stream
@@ -36,6 +35,11 @@ class Item:
     @property
     def parsable(self) -> bool:
         return bool(self.found.tokens) and self.problem is None
+
+    @property
+    def length(self) -> int:
+        """The words to parse."""
+        return len(self.found.tokens) if self.parsable else 0
 
 
 @dataclass
@@ -130,21 +134,3 @@ def _tag_problem(tokens: list[Token], tags: tuple[str, ...]) -> str | None:
 def _without_tag(token: Token) -> Token:
     word = token.text.rpartition(_BEFORE_TAG)[0]
     return Token(word, token.start, token.start + len(word), token.form.rpartition(_BEFORE_TAG)[0])
-
-
-def batches(items: Iterable[Item], largest: int, is_waiting: Callable[[], bool]) -> Iterator[list[Item]]:
-    """Few items first and then more at once; whenever the input pauses or can't be read further, what there is."""
-    size, batch, failure = 1, [], None
-    try:
-        for item in items:
-            batch.append(item)
-            if len(batch) >= size or is_waiting():
-                size = min(GROWTH * size, largest)
-                yield batch
-                batch = []
-    except InputError as error:
-        failure = error
-    if batch:
-        yield batch
-    if failure is not None:
-        raise failure

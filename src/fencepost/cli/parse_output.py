@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol, TextIO
 
 from fencepost.cli.parse_input import Item
 from fencepost.drawing import html
-from fencepost.drawing.boxes import visible
 from fencepost.drawing.svg import stack_svg, to_svg
 from fencepost.drawing.terminal import pretty
+from fencepost.drawing.visible_text import visible
 from fencepost.parsing.confidence import Analysis, Constituent, ScoredTree
 from fencepost.trees.tree import Tree
 

@@ -62,7 +62,7 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.experiments.tables import load_table, table_names
-    from fencepost.storage.text_files import require_folder
+    from fencepost.storage.folders import require_folder
 
     if arguments.jobs < 1:
         raise UsageError(f"--jobs {arguments.jobs}: there must be one at least")
@@ -71,8 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
     treebanks = _treebanks(arguments)
     try:
         from fencepost.backends.torch import find_device
-        from fencepost.experiments.runner import Options, Runner, Shelf, failed
+        from fencepost.experiments.options import Options
+        from fencepost.experiments.runner import Runner, failed
         from fencepost.experiments.side_by_side import run_ahead
+        from fencepost.experiments.treebanks import TreebankCache
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "reproducing tables") from error
     if not arguments.collect:
@@ -89,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         collect=arguments.collect,
     )
     require_folder(options.out)
-    shelf = Shelf(options)
-    runners = [Runner(table, treebanks, options, shelf) for table in tables]  # all checked before the first one runs
+    cache = TreebankCache(options)
+    runners = [Runner(table, treebanks, options, cache) for table in tables]  # all checked before the first one runs
     if arguments.jobs > 1 and not arguments.collect:
         run_ahead(runners, arguments.jobs)
     outcomes = []

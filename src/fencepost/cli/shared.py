@@ -31,7 +31,7 @@ def require_from_one(arguments: argparse.Namespace, *names: str) -> None:
 
 def open_output(path: str | None) -> AbstractContextManager[TextIO]:
     """The file for ``--output``, or standard output."""
-    from fencepost.storage.text_files import write_atomically
+    from fencepost.storage.text_writer import write_atomically
 
     return nullcontext(sys.stdout) if path is None else write_atomically(path)
 

@@ -44,7 +44,8 @@ def add_command(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from fencepost.storage.text_files import require_other, write_atomically
+    from fencepost.storage.find_files import require_other
+    from fencepost.storage.text_writer import write_atomically
     from fencepost.training.tagging import tag_accuracy
     from fencepost.trees.treebank import Treebank
 
@@ -75,7 +76,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _predict(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
-    from fencepost.parsing.parser import load
+    from fencepost.parsing.load import load
     from fencepost.training.tagging import iter_predict_tags
 
     return iter_predict_tags(load(arguments.paths[0], device=arguments.device), trees)

@@ -45,9 +45,9 @@ def add_command(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.config.settings import Config
-    from fencepost.storage.model_folder import CHECKPOINT
-    from fencepost.storage.text_files import new_folder
-    from fencepost.training.api import train
+    from fencepost.storage.folders import new_folder
+    from fencepost.storage.model_files import CHECKPOINT
+    from fencepost.training.train import train
     from fencepost.trees.treebank import Treebank
 
     config = Config.load(arguments.config, arguments.set)

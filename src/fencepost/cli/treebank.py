@@ -124,7 +124,7 @@ def run_normalize(arguments: argparse.Namespace) -> int:
 
 
 def run_words(arguments: argparse.Namespace) -> int:
-    from fencepost.storage.text_files import require_other
+    from fencepost.storage.find_files import require_other
     from fencepost.trees.normalize import TRACE
     from fencepost.trees.tree import escape
 
@@ -139,7 +139,7 @@ def run_words(arguments: argparse.Namespace) -> int:
 
 
 def run_split(arguments: argparse.Namespace) -> int:
-    from fencepost.storage.text_files import find_files, require_other
+    from fencepost.storage.find_files import find_files, require_other
     from fencepost.trees.split import part_files, split, split_trees, write_parts
     from fencepost.trees.treebank import Treebank
 
@@ -158,7 +158,7 @@ def _trees(paths: list[str], what: str, output: str | None = "", unlabelled: str
 
     Files are found at once, before an output in the same folder can be taken for one of them.
     """
-    from fencepost.storage.text_files import find_files
+    from fencepost.storage.find_files import find_files
 
     files = find_files(paths)
     bar = Progress(what, unit="trees", hidden=output is None and sys.stdout.isatty())

@@ -1,11 +1,12 @@
-"""Where the parts of a drawn tree stand: words in one row at the bottom, each phrase centred above its children."""
+"""The layout of a drawn tree: words in one row at the bottom, each phrase centred above its children."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from fencepost.drawing.direction import is_right_to_left
+from fencepost.drawing.visible_text import visible
 from fencepost.trees.tree import Leaf, Node, Tree
 
 Measure = Callable[[str], float]
@@ -13,11 +14,11 @@ Measure = Callable[[str], float]
 
 @dataclass
 class Box:
-    """A phrase, or a word under its tag. ``level`` counts rows from the tags, which are 0, upwards."""
+    """A phrase, or a word under its tag. ``level`` counts rows upwards from the tags, which are at 0."""
 
     label: str
     word: str | None  # None for a phrase
-    children: list[int] = field(default_factory=list)  # places in the list of boxes
+    children: list[int] = field(default_factory=list)  # indices into the list of boxes
     level: int = 0
     width: float = 0.0
     left: float = 0.0
@@ -27,7 +28,11 @@ class Box:
 def lay_out(
     tree: Tree, measure_label: Measure, measure_word: Measure, gap: float, notes: Sequence[str] | None = None
 ) -> list[Box]:
-    """The boxes of a tree, each before its children. ``notes`` go beside the labels, one for each phrase."""
+    """The boxes of a tree, each before its children.
+
+    The functions measure a text in the unit of the result; ``gap`` is the least room between two boxes.
+    ``notes`` go beside the labels, one for each phrase.
+    """
     boxes = _boxes(tree, notes)
     for box in reversed(boxes):
         children = [boxes[child] for child in box.children]
@@ -45,7 +50,7 @@ def lay_out(
         half = (measure_label(box.label) + gap) / 2
         middle = sum(ends) / 2 if ends else box.left + box.width / 2
         box.center = min(max(middle, box.left + half), box.left + box.width - half)
-    if is_right_to_left(tree):
+    if is_right_to_left(tree.words()):
         whole = boxes[0].width
         for box in boxes:
             box.center = whole - box.center
@@ -64,32 +69,6 @@ def _boxes(tree: Tree, notes: Sequence[str] | None) -> list[Box]:
             boxes.append(Box(visible(node.tag), visible(node.word)))
         else:
             boxes.append(Box(f"{visible(node.label)} {next(rest, '')}".rstrip(), None))
-            place = len(boxes) - 1
-            stack.extend((child, place) for child in reversed(node.children))
+            index = len(boxes) - 1
+            stack.extend((child, index) for child in reversed(node.children))
     return boxes
-
-
-def visible(text: str) -> str:
-    """Text that can be drawn anywhere: controls become a replacement sign, direction marks go."""
-    if text.isprintable():
-        return text
-    kinds = map(unicodedata.category, text)
-    return "".join(_shown(character, kind) for character, kind in zip(text, kinds, strict=True)) or "\ufffd"
-
-
-def _shown(character: str, kind: str) -> str:
-    if character in "\u200c\u200d":  # they shape letters and join emoji
-        return character
-    return "" if kind == "Cf" else "\ufffd" if kind in ("Cc", "Cs", "Cn", "Co") else character
-
-
-def is_right_to_left(tree: Tree) -> bool:
-    """Whether most words are written from right to left; the first one stands on the right then."""
-    words = [word for word in tree.words() if any(map(str.isalpha, word))]
-    return sum(map(_goes_left, words)) > len(words) / 2
-
-
-def _goes_left(word: str) -> bool:
-    """By the first letter that has a direction."""
-    directions = map(unicodedata.bidirectional, word)
-    return next((direction for direction in directions if direction in ("L", "R", "AL")), "L") != "L"

@@ -1,16 +1,17 @@
-"""Trees for a terminal, drawn with box characters; one that is too wide is written as indented brackets."""
+"""Trees for a terminal, drawn with box characters. A tree that is too wide is written as indented brackets."""
 
 from __future__ import annotations
 
 import shutil
-import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from fencepost.drawing.boxes import Box, lay_out, visible
+from fencepost.drawing.boxes import Box, lay_out
+from fencepost.drawing.text_width import cell_widths, cells
+from fencepost.drawing.visible_text import visible
 from fencepost.trees.tree import Leaf, Node, Tree, escape
 
-# Which ways a line goes on: up, down, left, right.
+# By the sides on which a line goes on: up, down, left, right.
 _LINES: Final = {
     (True, True, False, False): "│",
     (False, False, True, True): "─",
@@ -28,27 +29,16 @@ _DEEPEST_INDENT: Final = 100
 
 
 def pretty(tree: Tree, width: int | None = None, notes: Sequence[str] | None = None) -> str:
-    """A drawing of the tree, no wider than ``width`` columns (by default the terminal's)."""
+    """A drawing of the tree, no wider than ``width`` cells; the default is the width of the terminal."""
     width = shutil.get_terminal_size().columns if width is None else width
-    boxes = lay_out(tree, columns, columns, 2, notes)
+    boxes = lay_out(tree, cells, cells, 2, notes)
     if boxes[0].width > width:
         return indented(tree, width, notes)
     return _draw(boxes)
 
 
-def columns(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(map(_columns, text))
-
-
-def _columns(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def _draw(boxes: list[Box]) -> str:
-    """Two rows a level: labels, and the lines below them. Tags stand right above their words."""
+    """Draws two rows per level: labels, and the lines below them. Tags stand right above their words."""
     top = boxes[0].level
     canvas = [[" "] * (int(boxes[0].width) + 2) for _ in range(2 * top + 2)]
     for box in boxes:
@@ -66,41 +56,41 @@ def _draw(boxes: list[Box]) -> str:
 
 
 def _write(row: list[str], text: str, center: float) -> None:
-    place = int(center) - columns(text) // 2
-    for character in text:
-        size = _columns(character)
-        if size == 0:
-            row[max(place - 1, 0)] += character
+    column = int(center) - cells(text) // 2
+    last = max(column - 1, 0)  # the last cell with a character: marks are added to it
+    for character, width in zip(text, cell_widths(text), strict=True):
+        if width == 0:
+            row[last] += character
             continue
-        row[place] = character
-        if size == 2:
-            row[place + 1] = ""
-        place += size
+        row[column] = character
+        if width == 2:
+            row[column + 1] = ""
+        last, column = column, column + width
 
 
 def _connect(row: list[str], parent: int, children: list[int]) -> None:
     first, last = min(parent, *children), max(parent, *children)
-    for place in range(first, last + 1):
-        row[place] = _LINES[place == parent, place in children, place > first, place < last]
+    for column in range(first, last + 1):
+        row[column] = _LINES[column == parent, column in children, column > first, column < last]
 
 
 def indented(tree: Tree, width: int, notes: Sequence[str] | None = None) -> str:
-    """The tree in brackets over several lines; what fits on one line stays on one."""
+    """The tree in brackets over several lines; a phrase that fits on one line stays on one."""
     nodes = list(tree.walk())
     rest = iter(notes or ())
     titles = [_title(node, next(rest, "") if isinstance(node, Tree) else "") for node in nodes]
     sizes, ends = _sizes(nodes, titles)
     lines: list[str] = []
-    closing: list[int] = []  # where the phrases end that are open
-    place = 0
-    while place < len(nodes):
+    closing: list[int] = []  # where each open phrase ends
+    index = 0
+    while index < len(nodes):
         indent = 2 * min(len(closing), _DEEPEST_INDENT)
-        end = ends[place] if indent + sizes[place] <= width or isinstance(nodes[place], Leaf) else place + 1
-        text = _flat(nodes[place:end], titles[place:end], [ends[one] for one in range(place, end)], place)
-        if end < ends[place]:
-            closing.append(ends[place])
-        place = end
-        while closing and closing[-1] == place:
+        end = ends[index] if indent + sizes[index] <= width or isinstance(nodes[index], Leaf) else index + 1
+        text = _flat(nodes[index:end], titles[index:end], ends[index:end], index)
+        if end < ends[index]:
+            closing.append(ends[index])
+        index = end
+        while closing and closing[-1] == index:
             closing.pop()
             text += ")"
         lines.append(" " * indent + text)
@@ -114,30 +104,30 @@ def _title(node: Node, note: str) -> str:
 
 
 def _sizes(nodes: list[Node], titles: list[str]) -> tuple[list[int], list[int]]:
-    """The columns that each node takes on one line, and the place after its last descendant."""
+    """For each node: the cells it takes on one line, and the index after its last descendant."""
     sizes, ends = [0] * len(nodes), [0] * len(nodes)
-    done: list[int] = []  # nodes without a parent so far, the leftmost last
-    for place in range(len(nodes) - 1, -1, -1):
-        node = nodes[place]
+    done: list[int] = []  # nodes whose parent hasn't come yet, the leftmost last
+    for index in range(len(nodes) - 1, -1, -1):
+        node = nodes[index]
         children = [done.pop() for _ in node.children] if isinstance(node, Tree) else []
         closed = 1 if children else 0
-        sizes[place] = columns(titles[place]) + closed + sum(1 + sizes[child] for child in children)
-        ends[place] = ends[children[-1]] if children else place + 1
-        done.append(place)
+        sizes[index] = cells(titles[index]) + closed + sum(1 + sizes[child] for child in children)
+        ends[index] = ends[children[-1]] if children else index + 1
+        done.append(index)
     return sizes, ends
 
 
 def _flat(nodes: list[Node], titles: list[str], ends: list[int], first: int) -> str:
-    """Nodes on one line, with the brackets closed of those that end among them."""
+    """Nodes on one line. Phrases that end among them get their closing bracket."""
     last = first + len(nodes)
     parts: list[str] = []
     open_ends: list[int] = []
-    for place, (node, title, end) in enumerate(zip(nodes, titles, ends, strict=True), first):
+    for index, (node, title, end) in enumerate(zip(nodes, titles, ends, strict=True), first):
         if isinstance(node, Tree) and end <= last:
             open_ends.append(end)
             parts.append(title)
             continue
-        while open_ends and open_ends[-1] == place + 1:
+        while open_ends and open_ends[-1] == index + 1:
             open_ends.pop()
             title += ")"
         parts.append(title)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from fencepost.errors import InputError, UsageError
-from fencepost.storage.text_files import read_lines
-from fencepost.trees.brackets import ROOT_SYMBOLS, SourceLine, excerpt_of
+from fencepost.storage.text_reader import SourceLine, read_lines
+from fencepost.trees.brackets import ROOT_SYMBOLS, excerpt_of
 from fencepost.trees.tree import unescape
 
 

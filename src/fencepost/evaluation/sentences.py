@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from fencepost.errors import InputError, MismatchError, UsageError
-from fencepost.storage.text_files import find_files, read_lines
+from fencepost.storage.find_files import find_files
+from fencepost.storage.text_reader import read_lines
 from fencepost.trees.brackets import COMMENT_MARKS, DEFAULT_ROOT, parse_trees, read_trees
 from fencepost.trees.tree import Tree, as_tree, unchecked_tree
 

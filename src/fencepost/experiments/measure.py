@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from fencepost.backends.charts import decode
 from fencepost.backends.torch import CPU_BATCH_TOKENS, CUDA_BATCH_TOKENS, TorchBackend
 from fencepost.chart import cky, packing
 from fencepost.chart.scores import LabelChart
@@ -18,7 +19,6 @@ from fencepost.evaluation.score import Score, score
 from fencepost.experiments.data import Data
 from fencepost.experiments.models import Model
 from fencepost.features.batching import pieces
-from fencepost.model.decode import decode
 from fencepost.parsing.parser import Parser
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.tagging import retag

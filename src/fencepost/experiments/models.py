@@ -11,9 +11,10 @@ from typing import Final
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, without_later
 from fencepost.storage.fingerprint import fingerprint
-from fencepost.storage.model_folder import CHECKPOINT
-from fencepost.storage.text_files import write_atomically
-from fencepost.training.run import LOG, train
+from fencepost.storage.model_files import CHECKPOINT
+from fencepost.storage.text_writer import write_atomically
+from fencepost.training.log import LOG
+from fencepost.training.train import train
 from fencepost.trees.treebank import Treebank
 
 DONE: Final = "done.json"

@@ -12,7 +12,7 @@ from typing import Any
 
 from fencepost.experiments.results import Result, figure
 from fencepost.experiments.tables import ALL_LANGUAGES, MEASURES, Row, Table
-from fencepost.storage.text_files import write_atomically
+from fencepost.storage.text_writer import write_atomically
 
 
 @dataclass(frozen=True)

@@ -4,45 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
-from fencepost.config.settings import Config, PlanConfig
-from fencepost.config.toml import load_config
+from fencepost.config.settings import Config
 from fencepost.errors import FencepostError, MissingExtraError
 from fencepost.experiments.data import Data
 from fencepost.experiments.measure import device_name, measure
 from fencepost.experiments.models import Model, Models, model_key
+from fencepost.experiments.options import Options
 from fencepost.experiments.report import Outcome, write_table
 from fencepost.experiments.results import Result, Results
+from fencepost.experiments.row_config import RowConfigs
 from fencepost.experiments.tables import Row, Table
+from fencepost.experiments.treebanks import TreebankCache
+from fencepost.features.lexical_kinds import reads
 from fencepost.storage.fingerprint import fingerprint
-from fencepost.training.tagging import fold_files, jackknife, tag_fold, tag_unseen, unseen_file
 
-SMOKE: Final = (  # 8 layers, as Table 1 names them, but next to nothing in each
-    "encoder.d_model=64",
-    "encoder.heads=2",
-    "encoder.d_k=16",
-    "encoder.d_v=16",
-    "encoder.d_ff=64",
-    "encoder.lstm_layers=1",
-    "char_lstm.size=16",
-    "char_concat.size=2",
-    "char_attention.size=16",
-    "char_attention.layers=1",
-    "scorer.hidden=32",
-    "train.batch_size=16",
-    "train.batch_tokens=2000",
-    "train.learning_rate=0.002",
-    "train.warmup_batches=10",
-    "train.checks_per_epoch=1",
-    "train.max_epochs=2",
-)
-SMOKE_SENTENCES: Final = 160
-FOLDS: Final = 10
-OWN_SECTIONS: Final = ("pretrained", "vectors")  # settings of these are for the rows that need them
 TIMED: Final = "dev_seconds"  # goes with measures that depend on what else the machine does
 
 
@@ -50,79 +30,23 @@ class NotDoneError(FencepostError):
     """A row without a result, where nothing is to be trained."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a table is run."""
-
-    out: Path
-    device: str = "cpu"
-    seeds: tuple[int, ...] = (1,)
-    settings: tuple[str, ...] = ()  # key=value, over those of the table and the row
-    tags: Literal["gold", "jackknife"] = "gold"  # what rows with tags read
-    smoke: bool = False  # tiny models, few sentences
-    command: str = ""  # for the record
-    part: str = ""  # of the treebanks, in the names of the tables: several processes may share ``out``
-    collect: bool = False  # train nothing: only the rows that are done already
-
-
-class Shelf:
-    """The treebank that was read last, as it is and with predicted tags: tables may share it."""
-
-    def __init__(self, options: Options) -> None:
-        self.options = options
-        self.tagger = load_config("tagger", SMOKE if options.smoke else ())
-        self.folds = 2 if options.smoke else FOLDS
-        self.work = options.out / "tags"
-        self._gold: dict[str, Data] = {}
-        self._tagged: dict[str, Data] = {}
-
-    def gold(self, name: str, folder: Path) -> Data:
-        if name not in self._gold:
-            self._gold = {name: Data.load(folder, name, SMOKE_SENTENCES if self.options.smoke else None)}
-        return self._gold[name]
-
-    def tagged(self, gold: Data) -> Data:
-        if gold.name not in self._tagged:
-            device = self.options.device
-            train = jackknife(self.tagger, gold.train, self.folds, self.work, device)
-            dev, test = (
-                tag_unseen(self.tagger, gold.train, trees, self.work, device) for trees in (gold.dev, gold.test)
-            )
-            self._tagged = {gold.name: replace(gold, train=train, dev=dev, test=test)}
-        return self._tagged[gold.name]
-
-    def parts_to_tag(self, gold: Data) -> list[int]:
-        """What is left for ``tag_part`` to do."""
-        folds = fold_files(self.tagger, gold.train, self.folds, self.work)
-        others = [unseen_file(self.tagger, gold.train, trees, self.work) for trees in (gold.dev, gold.test)]
-        parts = [[fold] for fold in folds] + [others]
-        return [part for part, files in enumerate(parts) if not all(file.is_file() for file in files)]
-
-    def tag_part(self, gold: Data, part: int) -> None:
-        """A share of what ``tagged`` needs: a fold of the training trees or, after the last, the other trees."""
-        if part < self.folds:
-            tag_fold(self.tagger, gold.train, self.folds, part, self.work, self.options.device)
-        else:
-            for trees in (gold.dev, gold.test):
-                tag_unseen(self.tagger, gold.train, trees, self.work, self.options.device)
-
-
 class Runner:
     """One table on some treebanks."""
 
     def __init__(
-        self, table: Table, treebanks: Sequence[tuple[str, Path]], options: Options, shelf: Shelf | None = None
+        self, table: Table, treebanks: Sequence[tuple[str, Path]], options: Options, cache: TreebankCache | None = None
     ) -> None:
         self.table = table
         self.options = options
+        self.configs = RowConfigs(table, options)
         self.treebanks = list(treebanks) if table.languages else list(treebanks[:1])
         self.models = Models(options.out / "models", options.device)
-        self.shelf = shelf or Shelf(options)
+        self.cache = cache or TreebankCache(options)
         self.results = self._read_results()
         for name, _ in self.treebanks:  # a mistake in the settings shows now, not after hours
             for row in table.rows:
-                if not row.best_of and not self._missing(row):
-                    self.plan(row, name)
+                if not row.best_of and not self.configs.lacks_setting(row):
+                    self.configs.plan(row, name)
 
     def run(self) -> list[Outcome]:
         """Every row on every treebank; the table is written anew after each."""
@@ -130,7 +54,7 @@ class Runner:
         outcomes: list[Outcome] = []
         notes = []
         for name, folder in self.treebanks:
-            gold = self.shelf.gold(name, folder)
+            gold = self.cache.gold(name, folder)
             sizes = len(gold.train), len(gold.dev), len(gold.test)
             if not self.table.languages:  # elsewhere they have a column
                 counts = ", ".join(f"{size:,}" for size in sizes)
@@ -143,9 +67,9 @@ class Runner:
     def models_needed(self) -> Iterator[tuple[str, Row, str, int]]:
         """Every row that has a model of its own and is not done: that model's key, the row, the treebank, the seed."""
         for name, folder in self.treebanks:
-            gold = self.shelf.gold(name, folder)
+            gold = self.cache.gold(name, folder)
             for row in self.table.rows:
-                for seed in self.options.seeds if not row.best_of and not self._missing(row) else ():
+                for seed in self.options.seeds if not row.best_of and not self.configs.lacks_setting(row) else ():
                     try:
                         key, model, _ = self._keys(row, gold, seed)
                     except FencepostError:
@@ -158,7 +82,7 @@ class Runner:
 
         What a better row of several would be asked for is measured, too: it may be this one.
         """
-        gold = self.shelf.gold(name, dict(self.treebanks)[name])
+        gold = self.cache.gold(name, dict(self.treebanks)[name])
         asked = [self.table.measures_of(each) for each in self.table.rows if each == row or row.name in each.best_of]
         for names in asked:
             if TIMED in names:  # alone, not beside others
@@ -167,43 +91,19 @@ class Runner:
                 self._measured(row, gold, seed, names)
 
     def reads_tags(self) -> bool:
-        rows = [row for row in self.table.rows if not row.best_of and not self._missing(row)]
-        return any("tags" in self.config(row, name, seed=1).lexical for row in rows for name, _ in self.treebanks)
+        rows = [row for row in self.table.rows if not row.best_of and not self.configs.lacks_setting(row)]
+        return any(reads(self.configs.config(row, name, seed=1), "tags") for row in rows for name, _ in self.treebanks)
 
     @property
     def path(self) -> Path:
         """Where the table goes, without an ending."""
         return self.options.out / ".".join(filter(None, (self.table.name, self.options.part)))
 
-    def config(self, row: Row, language: str, seed: int) -> Config:
-        return load_config(self.table.config, self._settings(row, language, seed))
-
-    def plan(self, row: Row, language: str) -> PlanConfig:
-        """What a row is run under: its own plan, or that of its training."""
-        return load_config(self.table.config, [*self._settings(row, language, seed=1), *row.plan]).eval.plan
-
-    def _settings(self, row: Row, name: str, seed: int) -> list[str]:
-        language = language_of(name)
-        others = [section for section in OWN_SECTIONS if section != _section(row.needs)]
-        given = [each for each in self.options.settings if _section(each) not in others]
-        return [
-            f"language={language}",
-            *self.table.settings,
-            *(SMOKE if self.options.smoke else ()),
-            *self.table.by_language.get(language, ()),
-            *row.settings,
-            *given,
-            f"train.seed={seed}",
-        ]
-
     def _read_results(self) -> Results:
         return Results(self.options.out / "results.jsonl")
 
-    def _missing(self, row: Row) -> bool:
-        return bool(row.needs) and not any(each.startswith(f"{row.needs}=") for each in self.options.settings)
-
     def _outcome(self, row: Row, gold: Data) -> Outcome:
-        if self._missing(row):
+        if self.configs.lacks_setting(row):
             return Outcome(row, gold.name, problem=f"skipped: needs `--set {row.needs}=…`")
         results: list[Result] = []
         for seed in self.options.seeds:
@@ -231,7 +131,7 @@ class Runner:
             raise NotDoneError("not done yet")
         if known is None:
             model = self._trained(row, gold, seed)
-            figures = measure(model, self.plan(row, gold.name), data, names, self.options.device)
+            figures = measure(model, self.configs.plan(row, gold.name), data, names, self.options.device)
             known = self._record(key, row, gold.name, seed, figures, model)
             self.results.add(known)
         return replace(known, table=self.table.name, row=row.name, language=gold.name)
@@ -239,14 +139,14 @@ class Runner:
     def _keys(self, row: Row, gold: Data, seed: int, names: Sequence[str] = ()) -> tuple[str, str, Data]:
         """What a result is called, what its model is called, and the trees that they read."""
         names = names or self.table.measures_of(row)
-        config, plan = self.config(row, gold.name, seed), self.plan(row, gold.name)
+        config, plan = self.configs.config(row, gold.name, seed), self.configs.plan(row, gold.name)
         data = self._data(config, gold)
         model = model_key(config, data.training_fingerprint)
         timed = [self.options.device] if TIMED in names else []
         return fingerprint([model, data.fingerprint, repr(plan), *names, *timed]), model, data
 
     def _trained(self, row: Row, gold: Data, seed: int) -> Model:
-        config = self.config(row, gold.name, seed)
+        config = self.configs.config(row, gold.name, seed)
         data = self._data(config, gold)
         return self.models.trained(config, data.train, data.dev, data.training_fingerprint)
 
@@ -272,11 +172,11 @@ class Runner:
 
     def _data(self, config: Config, gold: Data) -> Data:
         """The trees that a model reads: with predicted tags if it reads tags and they are asked for."""
-        if "tags" not in config.lexical or self.options.tags == "gold":
+        if not reads(config, "tags") or self.options.tags == "gold":
             return gold
-        if self.options.collect and not self.shelf.work.is_dir():
-            raise NotDoneError(f"not done yet, or done elsewhere: there are no tags in {self.shelf.work}")
-        return self.shelf.tagged(gold)
+        if self.options.collect and not self.cache.work.is_dir():
+            raise NotDoneError(f"not done yet, or done elsewhere: there are no tags in {self.cache.work}")
+        return self.cache.tagged(gold)
 
     def _notes(self) -> list[str]:
         options = self.options
@@ -290,10 +190,6 @@ class Runner:
         return notes
 
 
-def _section(setting: str) -> str:
-    return setting.partition(".")[0]
-
-
 OTHER_TREEBANKS: Final = (
     "Published numbers are of the SPMRL treebanks. One with a name of its own after the language is another treebank, "
     "and has none beside it."
@@ -304,11 +200,6 @@ TAG_NOTES: Final = {
     "jackknife": "Rows with tags read predicted ones: jackknifed for training data, by a tagger trained on all "
     "training data for development and test data.",
 }
-
-
-def language_of(name: str) -> str:
-    """The language of a treebank called ``he`` or ``he/htb``."""
-    return name.partition("/")[0]
 
 
 def failed(outcomes: Sequence[Outcome]) -> bool:

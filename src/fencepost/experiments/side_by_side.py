@@ -15,8 +15,10 @@ from threading import Thread
 from typing import Final
 
 from fencepost.errors import FencepostError
-from fencepost.experiments.runner import Options, Runner, Shelf
+from fencepost.experiments.options import Options
+from fencepost.experiments.runner import Runner
 from fencepost.experiments.tables import load_table
+from fencepost.experiments.treebanks import TreebankCache
 from fencepost.parsing.workers import usable_cores
 from fencepost.training.interruptions import interruptions
 
@@ -36,28 +38,28 @@ class Job:
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)  # table, row, treebank, seed
 
     def run(self) -> None:
-        shelf = Shelf(self.options)
+        cache = TreebankCache(self.options)
         if self.part is not None:
-            shelf.tag_part(shelf.gold(*self.treebanks[0]), self.part)
+            cache.tag_part(cache.gold(*self.treebanks[0]), self.part)
         for name, row, treebank, seed in self.rows:
             table = load_table(name)
-            Runner(table, self.treebanks, self.options, shelf).do(table.row(row), treebank, seed)
+            Runner(table, self.treebanks, self.options, cache).do(table.row(row), treebank, seed)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), default=str)
 
     @classmethod
     def from_json(cls, text: str) -> Job:
-        given = json.loads(text)
-        options = given["options"]
+        fields = json.loads(text)
+        options = fields["options"]
         lists = {name: tuple(options[name]) for name in ("seeds", "settings")}
-        treebanks = [(name, Path(folder)) for name, folder in given["treebanks"]]
+        treebanks = [(name, Path(folder)) for name, folder in fields["treebanks"]]
         return cls(
-            given["name"],
+            fields["name"],
             Options(**{**options, **lists, "out": Path(options["out"])}),
             treebanks,
-            given["part"],
-            [tuple(row) for row in given["rows"]],
+            fields["part"],
+            [tuple(row) for row in fields["rows"]],
         )
 
 
@@ -66,18 +68,18 @@ def run_ahead(runners: Sequence[Runner], count: int) -> None:
 
     What fails here is tried again there, alone: it may have been the others' memory that was lacking.
     """
-    options, shelf = runners[0].options, runners[0].shelf
+    options, cache = runners[0].options, runners[0].cache
     if options.tags == "jackknife":
-        places = sorted({treebank for runner in runners if runner.reads_tags() for treebank in runner.treebanks})
-        parts = [(at, part) for at in places for part in shelf.parts_to_tag(shelf.gold(*at))]
-        run_jobs([Job(f"tags {at[0]} {part + 1}", options, [at], part) for at, part in parts], count)
+        treebanks = sorted({treebank for runner in runners if runner.reads_tags() for treebank in runner.treebanks})
+        parts = [(treebank, part) for treebank in treebanks for part in cache.parts_to_tag(cache.gold(*treebank))]
+        run_jobs([Job(f"tags {name} {part + 1}", options, [(name, path)], part) for (name, path), part in parts], count)
     models: dict[str, Job] = {}
     sizes: dict[str, int] = {}
     for runner in runners:
         for key, row, treebank, seed in runner.models_needed():
             job = models.setdefault(key, Job(f"{row.name}, {treebank}, {seed}", options, runner.treebanks))
             job.rows.append((runner.table.name, row.name, treebank, seed))
-            sizes[key] = len(shelf.gold(treebank, dict(runner.treebanks)[treebank]).train)
+            sizes[key] = len(cache.gold(treebank, dict(runner.treebanks)[treebank]).train)
     run_jobs([models[key] for key in sorted(models, key=lambda key: -sizes[key])], count)  # the longest first
 
 

@@ -11,8 +11,8 @@ from fencepost.chart.scores import Floats
 from fencepost.export.builder import FLOAT, INT64, Graph
 from fencepost.export.linear import Linear
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention
-from fencepost.model.cuda.packed_attention import HeadSizes
 from fencepost.model.encoder import EncoderLayer, FeedForward, SelfAttentiveEncoder
+from fencepost.model.heads import HeadSizes
 from fencepost.model.linear import BlockDiagonal
 from fencepost.model.plan import AttentionPlan, Terms
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added

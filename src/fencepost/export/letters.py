@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import numpy as np
 from torch import nn
 
+from fencepost.config.settings import LexicalKind
 from fencepost.export.attention import add_attention_encoder, numbers
 from fencepost.export.builder import FLOAT, INT32, INT64, Graph
 from fencepost.export.linear import in_fp32
@@ -15,25 +17,16 @@ from fencepost.model.lexical import PADDING_LETTER, CharAttention, CharConcat, C
 from fencepost.model.plan import AttentionPlan
 
 
-def letters_graph(representations: Sequence[nn.Module], size: int) -> bytes:
+def letters_graph(representations: Mapping[LexicalKind, nn.Module], size: int) -> bytes:
     """spellings [B, T], lengths [B] -> vectors [B, size], the sum over the representations."""
     graph = Graph()
     spellings = graph.input("spellings", INT64, ["B", "T"])
     lengths = graph.input("lengths", INT32, ["B"])
-    vectors = [_representation(graph, module, spellings, lengths) for module in representations]
+    vectors = [WORD_VECTORS[kind](graph, module, spellings, lengths) for kind, module in representations.items()]
     total = vectors[0]
     for more in vectors[1:]:
         total = graph.node("Add", total, more)
     return graph.model({"vectors": (total, FLOAT, ["B", size])})
-
-
-def _representation(graph: Graph, module: nn.Module, spellings: str, lengths: str) -> str:
-    if isinstance(module, CharLSTM):
-        return _char_lstm(graph, module, spellings, lengths)
-    if isinstance(module, CharConcat):
-        return _char_concat(graph, module, spellings, lengths)
-    assert isinstance(module, CharAttention)
-    return _char_attention(graph, module, spellings)
 
 
 def _char_lstm(graph: Graph, module: CharLSTM, spellings: str, lengths: str) -> str:
@@ -60,8 +53,16 @@ def _char_concat(graph: Graph, module: CharConcat, spellings: str, lengths: str)
     return graph.reshape(graph.node("Gather", graph.constant(numbers(module.embedding.weight)), letters), 0, -1)
 
 
-def _char_attention(graph: Graph, module: CharAttention, spellings: str) -> str:
+def _char_attention(graph: Graph, module: CharAttention, spellings: str, _lengths: str) -> str:
     embedded = graph.node("Gather", graph.constant(numbers(module.embedding.weight)), spellings)
     y = add_attention_encoder(graph, module.encoder, embedded, AttentionPlan(), in_fp32)
     word_start = graph.node("Gather", y, graph.constant(np.array(0)), axis=1)
     return in_fp32(graph, word_start, numbers(module.output.weight).T)
+
+
+# The module of a kind, spellings [B, T] and lengths [B] -> vectors [B, size].
+WORD_VECTORS: Final[dict[LexicalKind, Callable[[Graph, Any, str, str], str]]] = {
+    "char_lstm": _char_lstm,
+    "char_concat": _char_concat,
+    "char_attention": _char_attention,
+}

@@ -19,12 +19,14 @@ from fencepost.errors import UsageError
 from fencepost.export.embedding import from_fp32, from_int8
 from fencepost.export.letters import letters_graph
 from fencepost.export.linear import in_fp32, in_int8
-from fencepost.export.parser import model_graph, reads_letters, spans_graph
+from fencepost.export.parser import model_graph, spans_graph
 from fencepost.export.pretrained import require_exportable, subwords_graph
+from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS
 from fencepost.model.parser_model import ParserModel
-from fencepost.model.plan import AttentionPlan
 from fencepost.model.pretrained import Pretrained
-from fencepost.storage.model_folder import CARD, LETTERS, ONNX, SPANS, SUBWORDS, ModelFolder, require_new, write_model
+from fencepost.storage.model_files import CARD, ONNX, SPANS
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import require_new, write_model
 
 Precision = Literal["fp32", "int8"]
 
@@ -38,8 +40,10 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
     if os.path.realpath(out) == os.path.realpath(folder.path):
         raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
     require_new(Path(out))
-    if "vectors" in folder.config.lexical:
-        raise UsageError("a model that reads vectors can't be exported yet", hint="it runs on torch, cpu or cuda")
+    for kind in folder.config.lexical:
+        if not LEXICAL_KINDS[kind].exportable:
+            what = LEXICAL_KINDS[kind].reads
+            raise UsageError(f"a model that reads {what} can't be exported yet", hint="it runs on torch, cpu or cuda")
     if folder.vocabularies.pretrained is not None:
         require_exportable(json.loads(folder.vocabularies.pretrained.encoder))
     card = (folder.path / CARD).read_text("utf-8") + _section(precision)
@@ -49,14 +53,15 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
 
 def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32") -> dict[str, bytes]:
     """The files of an exported model by name."""
-    plan, size = AttentionPlan.of(config.eval.plan), config.d_content
     linear, embedding = (in_int8, from_int8) if precision == "int8" else (in_fp32, from_fp32)
-    graphs = {ONNX: model_graph(model, size, plan, linear), SPANS: spans_graph(model.span_scorer)}
-    from_letters = [module for module in model.lexical.representations if reads_letters(module)]
+    graphs = {ONNX: model_graph(model, config, linear), SPANS: spans_graph(model.span_scorer)}
+    by_kind = dict(zip(config.lexical, model.lexical.representations, strict=True))
+    from_letters = {kind: module for kind, module in by_kind.items() if LEXICAL_KINDS[kind].graph == LETTERS}
     if from_letters:
-        graphs[LETTERS] = letters_graph(from_letters, size)
-    for module in model.lexical.representations:
-        if isinstance(module, Pretrained):
+        graphs[LETTERS] = letters_graph(from_letters, config.d_content)
+    for kind, module in by_kind.items():
+        if LEXICAL_KINDS[kind].graph == SUBWORDS:
+            assert isinstance(module, Pretrained)
             graphs[SUBWORDS] = subwords_graph(module, linear, embedding)
     return graphs
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 from torch import nn
 
+from fencepost.config.settings import Config, LexicalKind
 from fencepost.export.attention import add_attention_encoder, layer_norm, numbers
 from fencepost.export.builder import FLOAT, INT32, INT64, Graph, Shape
 from fencepost.export.linear import Linear, in_fp32
 from fencepost.export.recurrence import add_lstm
+from fencepost.features.lexical_kinds import LEXICAL_KINDS, reads
 from fencepost.features.vocabularies import TOKEN_MARKS
 from fencepost.model.encoder import Encoder, NoEncoder, SelfAttentiveEncoder
-from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, TagEmbedding, WordEmbedding
+from fencepost.model.lexical import TagEmbedding, WordEmbedding
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
@@ -21,11 +24,7 @@ from fencepost.model.pretrained import Pretrained
 from fencepost.model.scorer import SpanScorer, TagScorer
 
 
-def reads_letters(representation: nn.Module) -> bool:
-    return isinstance(representation, CharLSTM | CharConcat | CharAttention)
-
-
-def model_graph(model: ParserModel, size: int, plan: AttentionPlan, linear: Linear) -> bytes:
+def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
     """words, tags [B, T], letters [B, T, size], subwords [B, T, hidden], as far as the model reads them,
 
     and position, mask or lengths
@@ -33,8 +32,8 @@ def model_graph(model: ParserModel, size: int, plan: AttentionPlan, linear: Line
     -> fenceposts [B, T - 1, hidden]: M_1 [y→_k; y←_{k+1}]; and predicted_tags [B, T] where the model predicts any.
     """
     graph = Graph()
-    content = _content(graph, list(model.lexical.representations), size, linear)
-    y = _encoder(graph, model.encoder, content, plan, linear)
+    content = _content(graph, model, config, linear)
+    y = _encoder(graph, model.encoder, content, AttentionPlan.of(config.eval.plan), linear)
     left = graph.slice(graph.slice(y, 1, 0, -1), 2, 0, 2**31, 2)
     right = graph.slice(graph.slice(y, 1, 1, 2**31), 2, 1, 2**31, 2)
     fenceposts = in_fp32(graph, graph.join([left, right]), numbers(model.span_scorer.hidden.weight).T)
@@ -68,23 +67,37 @@ def spans_graph(scorer: SpanScorer) -> bytes:
     )
 
 
-def _content(graph: Graph, representations: Sequence[nn.Module], size: int, linear: Linear) -> str:
+def _content(graph: Graph, model: ParserModel, config: Config, linear: Linear) -> str:
     """§2.2, §5. The sum of a token's vectors: [B, T, size]. What comes from letters comes as one, already summed."""
-    vectors = []
-    for representation in representations:
-        if isinstance(representation, WordEmbedding | TagEmbedding):
-            name = "words" if isinstance(representation, WordEmbedding) else "tags"
-            table = graph.constant(numbers(representation.embedding.weight))
-            vectors.append(graph.node("Gather", table, graph.input(name, INT64, ["B", "T"])))
-        elif isinstance(representation, Pretrained):
-            weight = numbers(representation.projection.weight).T
-            vectors.append(linear(graph, graph.input("subwords", FLOAT, ["B", "T", len(weight)]), weight))
-    if any(map(reads_letters, representations)):
-        vectors.append(graph.input("letters", FLOAT, ["B", "T", size]))
+    vectors = [
+        TOKEN_VECTORS[kind](graph, module, LEXICAL_KINDS[kind].reads, linear)
+        for kind, module in zip(config.lexical, model.lexical.representations, strict=True)
+        if LEXICAL_KINDS[kind].reads != "letters"
+    ]
+    if reads(config, "letters"):
+        vectors.append(graph.input("letters", FLOAT, ["B", "T", config.d_content]))
     total = vectors[0]
     for more in vectors[1:]:
         total = graph.node("Add", total, more)
     return total
+
+
+def _embedded(graph: Graph, module: WordEmbedding | TagEmbedding, name: str, _linear: Linear) -> str:
+    table = graph.constant(numbers(module.embedding.weight))
+    return graph.node("Gather", table, graph.input(name, INT64, ["B", "T"]))
+
+
+def _projected(graph: Graph, module: Pretrained, name: str, linear: Linear) -> str:
+    weight = numbers(module.projection.weight).T
+    return linear(graph, graph.input(name, FLOAT, ["B", "T", len(weight)]), weight)
+
+
+# The module of a kind and the name of its input -> vectors [B, T, size]. Kinds that read letters: ``export.letters``.
+TOKEN_VECTORS: Final[dict[LexicalKind, Callable[[Graph, Any, str, Linear], str]]] = {
+    "words": _embedded,
+    "tags": _embedded,
+    "pretrained": _projected,
+}
 
 
 def _encoder(graph: Graph, encoder: Encoder, content: str, plan: AttentionPlan, linear: Linear) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,27 +14,30 @@ from fencepost.export.attention import layer_norm, numbers
 from fencepost.export.builder import FLOAT, INT64, MICROSOFT, Graph
 from fencepost.export.embedding import Embedding
 from fencepost.export.linear import Linear
+from fencepost.features.encoder_families import ENCODER_FAMILIES, family_of
+from fencepost.model.bert import ACTIVATIONS
 from fencepost.model.pretrained import Pretrained, ScalarMix
-
-KINDS: Final = ("bert", "electra", "mpnet", "roberta", "xlm-roberta", "camembert")
-ACTIVATIONS: Final = ("gelu", "relu")
 
 
 def require_exportable(encoder: dict[str, Any]) -> None:
     """Of an encoder's configuration."""
     kind, activation = encoder["model_type"], encoder.get("hidden_act")
     positions = encoder.get("position_embedding_type") or "absolute"
-    if kind not in KINDS or positions != "absolute":
+    if not family_of(kind).exportable or positions != "absolute":
         what = kind if positions == "absolute" else f"{kind} with positions that are {positions}"
         raise UsageError(
             f"a model that reads an encoder of the kind {what} can't be exported",
-            hint=f"it runs on torch, cpu or cuda; what can be exported: {', '.join(KINDS)}",
+            hint=f"it runs on torch, cpu or cuda; what can be exported: {', '.join(_exportable())}",
         )
     if activation not in ACTIVATIONS:
         raise UsageError(
             f"an encoder with hidden_act = {activation!r} can't be exported",
             hint=f"it runs on torch, cpu or cuda; what can be exported: {', '.join(ACTIVATIONS)}",
         )
+
+
+def _exportable() -> list[str]:
+    return [name for name, family in ENCODER_FAMILIES.items() if family.exportable]
 
 
 def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding) -> bytes:
@@ -44,7 +47,7 @@ def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding)
     subwords = graph.input("subwords", INT64, ["V", "W"])
     mask = graph.input("mask", FLOAT, ["V", 1, 1, "W"])
     x = _embeddings(graph, encoder, subwords, linear, embedding)
-    if encoder.config.model_type == "mpnet":
+    if family_of(encoder.config.model_type).layers == "mpnet":
         mask = graph.node("Add", mask, _distances(graph, encoder, subwords))
     states = [x]
     for layer in encoder.encoder.layer:
@@ -69,7 +72,7 @@ def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embed
 
 def _positions(graph: Graph, encoder: Any, subwords: str) -> str:
     """Counted from 0; RoBERTa and MPNet count from the number of the padding token on, and padding does not count."""
-    if encoder.config.model_type in ("bert", "electra"):
+    if not family_of(encoder.config.model_type).counts_from_padding:
         width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
         return graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
     padding = graph.constant(np.array(encoder.embeddings.padding_idx))
@@ -93,7 +96,7 @@ def _distances(graph: Graph, encoder: Any, subwords: str) -> str:
 
 def _layer(graph: Graph, layer: Any, x: str, mask: str, config: Any, linear: Linear) -> str:
     attention = layer.attention
-    if config.model_type == "mpnet":
+    if family_of(config.model_type).layers == "mpnet":
         query, key, value, output = (getattr(attention.attn, name) for name in "qkvo")
         norm = attention.LayerNorm
     else:

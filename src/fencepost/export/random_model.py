@@ -13,7 +13,8 @@ from fencepost.export.onnx import onnx_graphs
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.parsing.timing import bench_sentences
-from fencepost.storage.model_folder import WEIGHTS, write_model
+from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_writer import write_model
 from fencepost.trees.tree import Leaf, Tree
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fencepost.config.settings import Config
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.lexical_kinds import reads
 from fencepost.features.spacing import PLAIN_QUOTES
 from fencepost.features.subwords import Subwords, SubwordSentence
 from fencepost.features.vectors import VectorFiles
@@ -98,13 +99,13 @@ class Indexer:
     def __init__(self, config: Config, vocabularies: Vocabularies) -> None:
         self.vocabularies = vocabularies
         self.plain_quotes = config.plain_quotes
-        self.reads_words = "words" in config.lexical
-        self.reads_tags = "tags" in config.lexical
-        self.reads_letters = any(kind.startswith("char_") for kind in config.lexical)
+        self.reads_words = reads(config, "words")
+        self.reads_tags = reads(config, "tags")
+        self.reads_letters = reads(config, "letters")
         files = vocabularies.pretrained
         self._subwords = None if files is None else Subwords(config, files)
         given = config.vectors
-        self._vectors = VectorFiles(given.path, given.size) if "vectors" in config.lexical else None
+        self._vectors = VectorFiles(given.path, given.size) if reads(config, "vectors") else None
         self._table = SpellingTable(vocabularies)
         self._lock = Lock()
 

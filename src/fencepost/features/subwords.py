@@ -14,6 +14,7 @@ import numpy as np
 from fencepost.config.settings import Config
 from fencepost.errors import COPY_AGAIN, MissingExtraError, ModelError
 from fencepost.features.batch import Ints
+from fencepost.features.encoder_families import family_of
 from fencepost.features.pretrained_files import TOKENIZER, PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.features.wordpiece import Encoded, WordPiece
@@ -22,8 +23,6 @@ from fencepost.trees.treebank import Sentence
 STRETCHES_KEPT: Final = 50_000  # between blanks, that are remembered ...
 LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... where all words of a sentence, and all its stretches, are so short
 LONGEST_WORD: Final = 256  # letters; of a longer one as many are read, half of them at either end
-# These number positions from the number of the padding token on.
-_OFFSET_POSITIONS: Final = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "mpnet", "data2vec-text")
 
 
 @dataclass(frozen=True)
@@ -198,6 +197,6 @@ def _tokenizer(text: str) -> Tokenizer:
 def _positions(encoder: dict[str, Any]) -> int:
     """The longest sequence that an encoder has positions for, in whole eights, as windows are padded."""
     positions: int = encoder.get("max_position_embeddings") or 1 << 30
-    if encoder["model_type"] in _OFFSET_POSITIONS:
+    if family_of(encoder["model_type"]).counts_from_padding:
         positions -= encoder["pad_token_id"] + 1
     return positions // 8 * 8

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from fencepost.config.settings import Config
 from fencepost.errors import ModelError
+from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
@@ -39,8 +40,8 @@ class Vocabularies:
     def of(cls, trees: Sequence[Tree], config: Config, known: Vocabularies | None = None) -> Vocabularies:
         """What is in the trees; where a model's vocabularies are given, those, and what they lack after it."""
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
-        words = (leaf.word for leaf in leaves) if "words" in config.lexical else ()
-        reads_encoder = "pretrained" in config.lexical and known is None
+        words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
+        reads_encoder = reads(config, "subwords") and known is None
         seen = cls(
             labels=Labels.of(trees),
             words=Vocab.of(words, TOKEN_MARKS, config.words.min_count),

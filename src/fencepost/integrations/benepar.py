@@ -22,8 +22,8 @@ from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
 from fencepost.model.build import build_model
-from fencepost.storage.model_folder import require_new
-from fencepost.training.checkpoint import save_weights
+from fencepost.storage.model_writer import require_new
+from fencepost.training.weights import save_weights
 from fencepost.trees.brackets import DEFAULT_ROOT
 
 WEIGHTS, ENCODER = "benepar_model.bin", "config.json"  # in an exported folder

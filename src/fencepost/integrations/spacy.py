@@ -16,8 +16,11 @@ from weakref import finalize
 
 from fencepost.errors import InputError, MissingExtraError, ModelError
 from fencepost.parsing.confidence import Analysis, without_probabilities
-from fencepost.parsing.parser import Parser, load
-from fencepost.storage.model_folder import DEFAULT_MODEL, ModelFolder, find_model, listed
+from fencepost.parsing.load import load
+from fencepost.parsing.parser import Parser
+from fencepost.storage.find_model import DEFAULT_MODEL, find_model
+from fencepost.storage.model_files import listed_files
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.text.sentences import MOST_WORDS, read_sentences
 from fencepost.text.tokens import penn_forms
 from fencepost.trees.treebank import Sentence
@@ -29,6 +32,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
+from fencepost.features.lexical_kinds import reads
 from fencepost.integrations.spacy_spans import (
     Constituents,
     NonConstituentError,
@@ -143,7 +147,7 @@ class FencepostComponent:
         forms = tuple(word_of(form) for form in penn_forms(span.text, places))
         spaces = tuple(following.idx > token.idx + len(token) for token, following in pairwise(tokens))
         tags = None
-        if "tags" in self.parser.config.lexical:
+        if reads(self.parser.config, "tags"):
             tags = tuple(map(tag_of, tokens))
             if not all(tags):
                 raise InputError(
@@ -169,7 +173,7 @@ class FencepostComponent:
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Puts the model into a folder, in place of one that was there: of what it leaves some would be read."""
         files, folder = self._files(), Path(path)
-        for name in map(_plain, listed(folder)):
+        for name in map(_plain, listed_files(folder)):
             (folder / name).unlink(missing_ok=True)
         _write(files, folder)
 
@@ -191,7 +195,7 @@ class FencepostComponent:
 
     def _files(self) -> dict[str, bytes]:
         folder = ModelFolder.open(_our_model(self.model)).path
-        return {name: (folder / name).read_bytes() for name in map(_plain, listed(folder))}
+        return {name: (folder / name).read_bytes() for name in map(_plain, listed_files(folder))}
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the model, which is loaded again from its folder; but with the files of one that came as bytes."""

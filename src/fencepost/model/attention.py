@@ -9,7 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fencepost.model.cuda.packed_attention import HeadSizes, attend_packed, roles, serves
+from fencepost.model.cuda import available
+from fencepost.model.cuda.packed_attention import attend_packed
+from fencepost.model.heads import HeadSizes, roles
 from fencepost.model.linear import BlockDiagonal, Dense, near_zero_, split_blocks
 from fencepost.model.plan import EVERYWHERE, Reach, Terms
 from fencepost.model.sequences import Layout, Sequences
@@ -93,7 +95,7 @@ class MultiHeadAttention(nn.Module):
 
     def needs_no_mask(self) -> bool:
         """Whether there are kernels for packed sentences."""
-        return serves(self.sizes, self.output.weight.dtype, self.output.weight.device)
+        return available.attention(self.sizes, self.output.weight.dtype, self.output.weight.device)
 
     def forward(
         self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, terms: Terms, reach: Reach = EVERYWHERE

@@ -15,20 +15,20 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fencepost.features.encoder_families import family_of
 from fencepost.model.attention import attend
-from fencepost.model.cuda.packed_attention import HeadSizes, serves
+from fencepost.model.cuda import available
+from fencepost.model.heads import HeadSizes
 from fencepost.model.linear import Linear
 from fencepost.model.sequences import Layout, Sequences
 
-KINDS: Final = ("bert", "electra", "roberta", "xlm-roberta", "camembert")
 ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "relu": F.relu}
-_COUNT_FROM_PADDING: Final = ("roberta", "xlm-roberta", "camembert")
 
 
 def is_ours(config: dict[str, Any]) -> bool:
     """Of an encoder's configuration."""
     return (
-        config["model_type"] in KINDS
+        family_of(config["model_type"]).ours
         and config.get("hidden_act") in ACTIVATIONS
         and (config.get("position_embedding_type") or "absolute") == "absolute"
         and not config.get("is_decoder")
@@ -63,7 +63,7 @@ class Bert(nn.Module):
 
     def _positions(self, subwords: Tensor, layout: Layout) -> Tensor:
         """Counted from 0; RoBERTa counts from the number of the padding token on, where padding does not count."""
-        if self.config.model_type not in _COUNT_FROM_PADDING:
+        if not family_of(self.config.model_type).counts_from_padding:
             return layout.position
         padding: int = self.config.pad_token_id
         real = (subwords != padding).long()
@@ -77,7 +77,7 @@ class Embeddings(nn.Module):
 
     def __init__(self, config: Any) -> None:
         super().__init__()
-        size = config.embedding_size if config.model_type == "electra" else config.hidden_size
+        size = config.embedding_size if family_of(config.model_type).sizes_embeddings else config.hidden_size
         self.word_embeddings = nn.Embedding(config.vocab_size, size)
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, size)
         self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
@@ -150,7 +150,8 @@ class Heads(nn.Module):
 
     def needs_no_mask(self) -> bool:
         size = self.query.out_features // self.heads
-        return serves(HeadSizes(self.heads, size, size), self.query.weight.dtype, self.query.weight.device)
+        sizes = HeadSizes(self.heads, size, size)
+        return available.attention(sizes, self.query.weight.dtype, self.query.weight.device)
 
     def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
         x = x.to(self.query.weight.dtype)

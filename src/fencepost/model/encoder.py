@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
 from fencepost.model.attention import MultiHeadAttention
+from fencepost.model.cuda import available, layer_sums
 from fencepost.model.dropout import SharedDropout
-from fencepost.model.linear import BlockDiagonal, split_blocks
+from fencepost.model.linear import BlockDiagonal, join_blocks, split_blocks
 from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach, Terms
-from fencepost.model.residual import ResidualNorm, Rows, relu_and_drop
 
 if TYPE_CHECKING:
-    from fencepost.model.cuda.graphs import Recordings
+    from fencepost.model.cuda.graphs import CudaGraphs
     from fencepost.model.sequences import Layout, Sequences
 
 
@@ -30,6 +30,14 @@ class NoEncoder(nn.Module):
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
         return content
+
+
+def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Sequences) -> Tensor:
+    """§2.2.2. Dropout(relu(h + b)): [blocks, R, size] -> the same."""
+    if available.layer_sums(h, h, dropout):
+        return layer_sums.relu_and_drop(h, bias, dropout, layout)
+    dropped: Tensor = dropout((h + bias).relu(), layout)
+    return dropped
 
 
 class FeedForward(nn.Module):
@@ -48,6 +56,30 @@ class FeedForward(nn.Module):
         product, bias = self.inner.product(split_blocks(x, self.inner.blocks)), self.inner.bias
         assert bias is not None
         return self.outer.product(relu_and_drop(product, bias, self.dropout, layout))
+
+
+class Rows(NamedTuple):
+    """§2.2. What goes from one sublayer to the next."""
+
+    x: Tensor  # [R, d_model] in fp32
+    low: Tensor  # the same, perhaps already in the precision of the matrices
+
+
+class ResidualNorm(nn.LayerNorm):
+    """§2.2. LayerNorm(x + Dropout(change + b)) after a sublayer, its bias b included where it has one.
+
+    x: [R, d_model], change: [blocks, R, d_model / blocks] -> [R, d_model]. Sums and norms are in the precision of x,
+    fp32, whatever that of the matrices.
+    """
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, change: Tensor, bias: Tensor | None, dropout: SharedDropout, layout: Sequences
+    ) -> Rows:
+        if available.layer_sums(x, change, dropout) and self.elementwise_affine:
+            return Rows(*layer_sums.add_and_norm(x, change, bias, dropout, layout, self))
+        added = join_blocks(change).to(x.dtype)
+        z = super().forward(x + dropout(added if bias is None else added + bias.flatten(), layout))
+        return Rows(z, z)
 
 
 class EncoderLayer(nn.Module):
@@ -112,7 +144,7 @@ class SelfAttentiveEncoder(nn.Module):
         self.norm = norm
         self.layers = Layers(layers)
         self.factored = factored
-        self.recordings: Recordings | None = None  # of the layers, where training uses them
+        self.cuda_graphs: CudaGraphs | None = None  # of the layers, where training uses them
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
         x, p = self._start(content, layout, plan)
@@ -120,14 +152,14 @@ class SelfAttentiveEncoder(nn.Module):
         with torch.autocast(x.device.type, enabled=False):
             if plan.needs_mask(layout) or not self.layers.need_no_mask():
                 y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
-            elif self.recordings is not None and self.training and torch.is_grad_enabled():
-                y = self.recordings((x, p), layout, plan)
+            elif self.cuda_graphs is not None and self.training and torch.is_grad_enabled():
+                y = self.cuda_graphs((x, p), layout, plan)
             else:
                 y = self.layers(x, p, layout, None, plan)
         return y
 
     def to_record(self) -> nn.Module:
-        """What ``recordings`` are of."""
+        """The layers that ``cuda_graphs`` runs."""
         return self.layers
 
     def _added(self, mask: Tensor) -> Tensor:

@@ -14,10 +14,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fencepost.errors import UsageError
+from fencepost.model.cuda import available
+from fencepost.model.cuda.letters import last_states_in_one_launch
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.plan import AttentionPlan
-from fencepost.model.recurrence import last_states
 
 if TYPE_CHECKING:
     from fencepost.model.parser_model import TorchBatch
@@ -83,6 +84,14 @@ class CharLSTM(nn.Module):
         letters, layout = _letters(batch)
         vectors = self.input_dropout(self.embedding(letters))
         return _of_tokens(last_states(self.lstm, vectors, layout), batch, self.dropout)
+
+
+def last_states(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
+    """§5.1. [h→ at the last row; h← at the first row] of each sequence: [R, d] -> [B, 2H], of an LSTM of one layer."""
+    if available.letters(lstm, rows):
+        return last_states_in_one_launch(lstm, rows, layout)
+    final: Tensor = lstm(layout.for_lstm(rows))[1][0]  # [2, B, H]
+    return final.transpose(0, 1).flatten(1)
 
 
 class CharConcat(nn.Module):

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 
 from fencepost.errors import ConfigError, MissingExtraError, ModelError, UsageError
+from fencepost.features.encoder_families import family_of
 from fencepost.model.bert import Bert, is_ours
 from fencepost.model.dropout import SharedDropout
 
 if TYPE_CHECKING:
-    from fencepost.model.cuda.graphs import Recordings
+    from fencepost.model.cuda.graphs import CudaGraphs
     from fencepost.model.parser_model import TorchBatch
     from fencepost.model.sequences import Layout, Sequences
-
-_WITH_DECODER: Final = ("t5", "mt5", "umt5")
 
 
 class ScalarMix(nn.Module):
@@ -88,7 +87,7 @@ class Pretrained(nn.Module):
         self.mix = ScalarMix(1 + (decoder_layers or config.num_hidden_layers)) if mix else None
         self.dropout = dropout
         self.hiding = hiding
-        self.recordings: Recordings | None = None  # where training uses them
+        self.cuda_graphs: CudaGraphs | None = None  # where training uses them
         self.padding = int(config.pad_token_id or 0)
         self.has_decoder = bool(config.is_encoder_decoder)
         self.frozen = frozen
@@ -119,14 +118,14 @@ class Pretrained(nn.Module):
                 ids = windows.pad(subwords - self.padding) + self.padding
                 mask = windows.pad(torch.ones_like(subwords))
                 layers: Sequence[Tensor] = [windows.unpad(layer) for layer in self._padded_layers(ids, mask)]
-            elif self.recordings is not None and self.training and self.encoder.mask(windows) is None:
-                return self.recordings((self.encoder.embed(subwords, windows),), windows)
+            elif self.cuda_graphs is not None and self.training and self.encoder.mask(windows) is None:
+                return self.cuda_graphs((self.encoder.embed(subwords, windows),), windows)
             else:
                 layers = self.encoder(subwords, windows)
         return layers[-1] if self.mix is None else self.mix(layers)
 
     def to_record(self) -> nn.Module | None:
-        """What ``recordings`` are of: layers of our own that learn, and their mix."""
+        """What ``cuda_graphs`` runs: layers of our own that learn, and their mix."""
         ours = isinstance(self.encoder, Bert) and not self.frozen
         return _MixedLayers(self.encoder.encoder, self.mix) if ours else None  # type: ignore[arg-type]
 
@@ -160,7 +159,7 @@ def build_encoder(config: str) -> nn.Module:
         kind = AutoConfig.for_model(settings.pop("model_type"), **settings)
     except (KeyError, ValueError) as error:
         raise ModelError(f"encoder.json is not known to transformers: {error}") from error
-    if kind.is_encoder_decoder and kind.model_type not in _WITH_DECODER:
+    if kind.is_encoder_decoder and not family_of(kind.model_type).read_at_decoder:
         raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
     return without_spare_parts(AutoModel.from_config(kind))
 

@@ -12,7 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from fencepost.model.span_hidden import span_hidden
+from fencepost.model.cuda import available
+from fencepost.model.cuda.spans import span_hidden_in_one_launch
 
 if TYPE_CHECKING:
     from fencepost.model.parser_model import TorchBatch
@@ -49,6 +50,15 @@ class SpanScorer(nn.Module):
             hidden = span_hidden(fenceposts, starts, ends, self.hidden.bias, self.norm)
             # A row of zeros before M_2 and c_2 scores the empty label 0, without a second copy of all the scores.
             return F.linear(hidden, F.pad(self.output.weight, (0, 0, 1, 0)), F.pad(self.output.bias, (1, 0)))
+
+
+def span_hidden(fenceposts: Tensor, starts: Tensor, ends: Tensor, bias: Tensor, norm: nn.LayerNorm) -> Tensor:
+    """§2.3. relu(LayerNorm(f_j - f_i + c_1)) of spans (i, j), where f is M_1 [y→; y←]: [F, H] -> [S, H]."""
+    if available.spans(fenceposts):
+        return span_hidden_in_one_launch(fenceposts, starts, ends, bias, norm)
+    difference = fenceposts.index_select(0, ends) - fenceposts.index_select(0, starts)
+    hidden: Tensor = norm(difference + bias).relu()
+    return hidden
 
 
 class TagScorer(nn.Module):

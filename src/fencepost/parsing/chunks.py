@@ -1,29 +1,86 @@
-"""Cuts a stream into chunks: small while someone waits for the first answer or the stream is slow, large for speed."""
+"""Cuts a stream of sentences into chunks: one sentence for a first answer, then chunks that fill whole batches."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, TypeVar
+
+from fencepost.errors import InputError
+from fencepost.features.batching import cost, pieces
 
 Item = TypeVar("Item")
 
 GROWTH: Final = 4
-PATIENCE: Final = 0.1  # seconds: who reads longer for a chunk parses what there is
+PATIENCE: Final = 0.1  # seconds to wait for each batch of a chunk; after that, what has come is parsed
+LARGEST: Final = 100_000  # tokens, as ``features.batching`` counts, that are in memory at once
 
 
-def growing_chunks(items: Iterable[Item], largest: int) -> Iterator[list[Item]]:
-    """1 item, then 4, 16, … up to ``largest``, as long as they come fast; of a slow stream what came in a moment.
+def never() -> bool:
+    return False
 
-    So each line that someone types is answered before the next is read, and a file is soon cut into large chunks.
+
+def growing_chunks(
+    items: Iterable[Item],
+    length: Callable[[Item], int],
+    budget: int,
+    largest: int = LARGEST,
+    is_waiting: Callable[[], bool] = never,
+) -> Iterator[list[Item]]:
+    """One item, then as many as fill 1 batch, 4 batches, 16, … up to ``largest`` tokens, while they come fast.
+
+    A slow stream gives what came in a moment, so that each line that someone types is answered before the next is
+    read. ``length`` counts the words of an item, ``budget`` the tokens of a batch. Where the stream can tell that the
+    next item isn't there yet, ``is_waiting`` says so. Items before one that can't be read come before its error.
     """
-    size, chunk, deadline = 1, [], time.monotonic() + PATIENCE
-    for item in items:
-        chunk.append(item)
-        late = time.monotonic() > deadline
-        if late or len(chunk) >= size:
-            size = len(chunk) if late else min(size * GROWTH, largest)
-            yield chunk
-            chunk, deadline = [], time.monotonic() + PATIENCE
+
+    def price(item: Item) -> int:
+        return min(cost(length(item)), budget)
+
+    chunk: list[Item] = []
+    spent, room, failure = 0, 1, None
+    deadline = time.monotonic() + PATIENCE
+    try:
+        for item in items:
+            chunk.append(item)
+            spent += price(item)
+            late = time.monotonic() > deadline
+            if not (late or spent >= room or is_waiting()):
+                continue
+            count = len(chunk) if late else _count_that_fit(list(map(length, chunk)), budget, max(1, room // budget))
+            yield chunk[:count]
+            chunk = chunk[count:]
+            if chunk and is_waiting():
+                yield chunk
+                chunk = []
+            room = spent if late else _grown(room, budget, largest)
+            spent = sum(map(price, chunk))
+            deadline = time.monotonic() + PATIENCE * max(1, room // budget)
+    except InputError as error:
+        failure = error
     if chunk:
         yield chunk
+    if failure is not None:
+        raise failure
+
+
+def _grown(room: int, budget: int, largest: int) -> int:
+    return budget if room < budget else max(budget, min(room * GROWTH, largest))
+
+
+def _count_that_fit(lengths: Sequence[int], budget: int, batches: int) -> int:
+    """How many of the first sentences fill this many batches."""
+    count = len(lengths)
+    while len(groups := list(pieces(lengths[:count], budget))) > batches:
+        excess = sum(cost(lengths[index]) for group in groups[batches:] for index in group)
+        while excess > 0:
+            count -= 1
+            excess -= cost(lengths[count])
+    return count
+
+
+def equal_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Chunks of ``size`` items, for input that is all there."""
+    rest = iter(items)
+    return iter(lambda: list(islice(rest, size)), [])

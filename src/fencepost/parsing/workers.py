@@ -5,29 +5,35 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from fencepost.errors import FencepostError, UsageError, WorkerError
-from fencepost.parsing.chunks import growing_chunks
+from fencepost.errors import FencepostError, InputError, UsageError, WorkerError
+from fencepost.parsing.chunks import LARGEST, growing_chunks, never
 
 if TYPE_CHECKING:
+    from fencepost.parsing.checking import GivenSentence
+    from fencepost.parsing.chunk_parser import ScoredPair
     from fencepost.parsing.confidence import Analysis, Decoding
-    from fencepost.parsing.parser import Parser, ScoredPair
+    from fencepost.parsing.jobs import Job, Result
+    from fencepost.parsing.parser import Parser
     from fencepost.trees.tree import Tree
     from fencepost.trees.treebank import Sentence
 
-Work: TypeAlias = "Callable[[list[Sentence]], Iterable[Any]]"
+Work: TypeAlias = "Callable[[list[Sentence]], list[Any]]"
+NumberedChunk: TypeAlias = "tuple[int, list[Sentence]]"  # with the number of its first sentence
 
 FEW: Final = 1_000  # sentences that are parsed before a process would be ready
 MOST: Final = 8  # processes, unless more are asked for: each has the model in memory
-CHUNK: Final = 512  # sentences that one process gets at once
+CHUNK: Final = 16_000  # tokens that one process gets at once
 AHEAD: Final = 3  # chunks a process that may be under way or wait for an earlier one: what bounds the memory
 
 
@@ -38,7 +44,7 @@ def usable_cores() -> int:
 
 def parse_with_workers(
     parser: Parser,
-    sentences: Iterable[Sentence | Sequence[str]],
+    sentences: Iterable[GivenSentence],
     workers: int | None = None,
     *,
     batch_tokens: int | None = None,
@@ -74,39 +80,60 @@ class Workers:
             self._pool.end()
             self._pool = None
 
+    @property
+    def largest_chunk(self) -> int:
+        """Tokens; the chunks of several processes are smaller, so that all of them have work to the end."""
+        return LARGEST if self._workers == 1 else CHUNK
+
     def iter_scored(
-        self, sentences: Iterable[Sentence | Sequence[str]], *, batch_tokens: int | None = None
+        self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None
     ) -> Iterator[ScoredPair]:
-        return self._do("iter_scored", sentences, {"batch_tokens": batch_tokens})
+        return self._do_all(self._parser.best_trees(batch_tokens), sentences)
 
     def iter_analyze(
         self,
-        sentences: Iterable[Sentence | Sequence[str]],
+        sentences: Iterable[GivenSentence],
         k: int = 5,
         *,
         decoding: Decoding = "best",
         batch_tokens: int | None = None,
     ) -> Iterator[Analysis]:
-        return self._do("iter_analyze", sentences, {"k": k, "decoding": decoding, "batch_tokens": batch_tokens})
+        return self._do_all(self._parser.analyses(k, None, decoding, batch_tokens), sentences)
 
-    def _do(self, method: str, sentences: Iterable[Sentence | Sequence[str]], options: dict[str, Any]) -> Iterator[Any]:
-        checked = self._counted(self._parser.checked(sentences))
-        here = islice(checked, None if self._workers == 1 else self._few)
-        for result in getattr(self._parser, method)(here, **options):
-            self._few = max(0, self._few - 1)
-            yield result
-        first = next(checked, None)
-        if first is None:  # no process is started for nothing
-            return
-        if self._pool is None:
-            self._pool = _Pool(self._parser, self._workers)
-        chunks = _numbered(growing_chunks(chain([first], checked), CHUNK), self._given)
-        yield from self._pool.do(method, options, chunks)
+    def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
+        chunks = growing_chunks(self._parser.checked(sentences), len, job.budget, self.largest_chunk)
+        for results in self.do_chunks(job, chunks):
+            yield from results
 
-    def _counted(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        for sentence in sentences:
-            self._given += 1
-            yield sentence
+    def do_chunks(
+        self, job: Job[Result], chunks: Iterable[list[Sentence]], is_waiting: Callable[[], bool] = never
+    ) -> Iterator[list[Result]]:
+        """The results of each chunk of checked sentences, in order.
+
+        Later chunks are read while earlier ones are parsed, unless reading on would wait, as ``is_waiting`` says.
+        """
+        numbered = self._numbered(chunks)
+        for first, chunk in numbered:
+            last = first + len(chunk) - 1
+            if self._workers > 1 and last > self._few:
+                if self._pool is None:
+                    self._pool = _Pool(self._parser, self._workers)
+                yield from self._pool.do(job, chain([(first, chunk)], numbered), is_waiting)
+                return
+            yield self._parser.do(job, chunk)
+
+    def _numbered(self, chunks: Iterable[list[Sentence]]) -> Iterator[NumberedChunk]:
+        for chunk in chunks:
+            first = self._given + 1
+            self._given += len(chunk)
+            yield first, chunk
+
+
+@dataclass
+class _Slot:
+    """A chunk that was read and whose results were not handed on yet."""
+
+    answer: list[Any] | InputError | None = None  # None: it is being parsed; an error: it can't be read
 
 
 class _Pool:
@@ -126,45 +153,66 @@ class _Pool:
         self._free.clear()
         self._end(list(self._processes))
 
-    def do(self, method: str, options: dict[str, Any], chunks: Iterator[tuple[int, list[Sentence]]]) -> Iterator[Any]:
-        busy: dict[Connection, int] = {}  # the first sentence of what each process is parsing
+    def do(
+        self, job: Job[Result], chunks: Iterator[NumberedChunk], is_waiting: Callable[[], bool]
+    ) -> Iterator[list[Result]]:
+        busy: dict[Connection, _Slot] = {}
+        turn: deque[_Slot] = deque()
         try:
-            yield from self._do(method, options, chunks, busy)
+            while True:
+                self._require_open()
+                self._hand_out(job, chunks, is_waiting, busy, turn)
+                if not turn:
+                    return
+                if turn[0].answer is None:
+                    self._receive(busy)
+                while turn and (answer := turn[0].answer) is not None:
+                    turn.popleft()
+                    if isinstance(answer, InputError):
+                        raise answer
+                    yield answer
         finally:
             # After an error, or where nobody wants the rest: what these are parsing must not answer another call.
             self._end(list(busy))
 
-    def _do(
+    def _hand_out(
         self,
-        method: str,
-        options: dict[str, Any],
-        chunks: Iterator[tuple[int, list[Sentence]]],
-        busy: dict[Connection, int],
-    ) -> Iterator[Any]:
-        done: dict[int, list[Any]] = {}
-        turn: list[int] = []  # the first sentences of all chunks that were not handed out
-        most = AHEAD * self._workers
-        while True:
-            self._require_open()
-            while self._has_one_for(busy) and len(turn) < most and (chunk := next(chunks, None)) is not None:
-                connection = self._take()
-                busy[connection] = chunk[0]
-                turn.append(chunk[0])
-                _send(connection, (method, options, *chunk))
-            if not turn:
+        job: Job[Any],
+        chunks: Iterator[NumberedChunk],
+        is_waiting: Callable[[], bool],
+        busy: dict[Connection, _Slot],
+        turn: deque[_Slot],
+    ) -> None:
+        """Reads on while a process is free for what comes."""
+        while len(turn) < AHEAD * self._workers and self._has_one_for(busy) and not (turn and is_waiting()):
+            slot = _Slot()
+            try:
+                first, chunk = next(chunks)
+            except StopIteration:
                 return
-            for connection in set(busy).intersection(wait(list(busy))):
-                done[busy[connection]] = _receive(connection)
-                del busy[connection]
-                self._give_back(connection)
-            while turn and turn[0] in done:
-                yield from done.pop(turn.pop(0))
+            except InputError as error:  # whose turn comes after the chunks before it
+                slot.answer = error
+            else:
+                if chunk:
+                    connection = self._take()
+                    busy[connection] = slot
+                    _send(connection, (job, first, chunk))
+                else:
+                    slot.answer = []
+            turn.append(slot)
+
+    def _receive(self, busy: dict[Connection, _Slot]) -> None:
+        """Waits for an answer, and takes all that are there."""
+        for connection in set(busy).intersection(wait(list(busy))):
+            busy[connection].answer = _receive(connection)
+            del busy[connection]
+            self._give_back(connection)
 
     def _require_open(self) -> None:
         if not self._is_open:
             raise UsageError("the processes that parsed have ended", hint="read results inside of `with Workers(…)`")
 
-    def _has_one_for(self, busy: dict[Connection, int]) -> bool:
+    def _has_one_for(self, busy: dict[Connection, _Slot]) -> bool:
         """Whether a list may have another process: one in any case, even if others have all that there should be."""
         return not busy or bool(self._free) or len(self._processes) < self._workers
 
@@ -197,10 +245,10 @@ class _Pool:
             connection.close()
 
 
-def _send(connection: Connection, chunk: tuple[str, dict[str, Any], int, list[Sentence]]) -> None:
+def _send(connection: Connection, work: tuple[Job[Any], int, list[Sentence]]) -> None:
     # A process that has ended is found when its answer is read.
     with suppress(BrokenPipeError):
-        connection.send(chunk)
+        connection.send(work)
 
 
 def _receive(connection: Connection) -> list[Any]:
@@ -213,13 +261,6 @@ def _receive(connection: Connection) -> list[Any]:
     if isinstance(answer, FencepostError):
         raise answer
     return answer
-
-
-def _numbered(chunks: Iterable[list[Sentence]], first: int) -> Iterator[tuple[int, list[Sentence]]]:
-    """Each chunk with the number of its first sentence."""
-    for chunk in chunks:
-        yield first, chunk
-        first += len(chunk)
 
 
 # In the other processes
@@ -236,13 +277,13 @@ def _work(connection: Connection, load: Callable[..., Parser], source: tuple[obj
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)
         while True:
-            method, options, first, sentences = connection.recv()
-            connection.send(_answer(partial(getattr(parser, method), **options), first, sentences))
+            job, first, sentences = connection.recv()
+            connection.send(_answer(partial(parser.do, job), first, sentences))
 
 
 def _answer(work: Work, first: int, sentences: list[Sentence]) -> list[Any] | FencepostError:
     try:
-        return list(work(sentences))
+        return work(sentences)
     except Exception as error:
         number = first + _culprit(work, sentences)
         return WorkerError(f"sentence {number} can't be parsed: {type(error).__name__}: {error}")
@@ -252,7 +293,7 @@ def _culprit(work: Work, sentences: list[Sentence]) -> int:
     """The place of the sentence that fails by itself; where none does, the longest, which needs the most memory."""
     for place, sentence in enumerate(sentences):
         try:
-            list(work([sentence]))
+            work([sentence])
         except Exception:
             return place
     return max(range(len(sentences)), key=lambda place: len(sentences[place]))

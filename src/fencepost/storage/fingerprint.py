@@ -1,4 +1,4 @@
-"""A short name for data: equal texts have equal names, others practically never do."""
+"""A short name for data: the same texts always have the same name; different texts practically never do."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 
 def fingerprint(texts: Iterable[str]) -> str:
-    """Twelve letters that stand for these texts in this order."""
-    total = hashlib.sha256()
+    """Twelve hexadecimal digits for these texts in this order."""
+    digest = hashlib.sha256()
     for text in texts:
-        total.update(text.encode())
-        total.update(b"\n")
-    return total.hexdigest()[:12]
+        digest.update(text.encode())
+        digest.update(b"\n")
+    return digest.hexdigest()[:12]

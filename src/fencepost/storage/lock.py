@@ -1,4 +1,4 @@
-"""One process at a time: a lock on a file that is there only while somebody holds it."""
+"""One process at a time: a lock on a file that exists only while a process holds the lock."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if sys.platform != "win32":
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Holds the lock at ``path``. Where another process does and is not waited for, that is a ``BlockingIOError``.
+    """Holds the lock at ``path``. Raises BlockingIOError if another process holds it and ``wait`` is False.
 
-    Nobody is kept out where there are no locks: on Windows, on some network disks, in folders that are read only.
+    Without effect where locks don't exist: on Windows, on some network disks, in read-only folders.
     """
-    descriptor = _take(path, wait)
+    descriptor = _acquire(path, wait)
     try:
         yield
     finally:
         if descriptor is not None:
-            _give_back(path, descriptor)
+            _release(path, descriptor)
 
 
-def _take(path: Path, wait: bool) -> int | None:
+def _acquire(path: Path, wait: bool) -> int | None:
     if sys.platform == "win32":
         return None
     while True:
@@ -42,7 +42,7 @@ def _take(path: Path, wait: bool) -> int | None:
             os.close(descriptor)
             raise
         except OSError:  # a disk without locks
-            _give_back(path, descriptor)
+            _release(path, descriptor)
             return None
         except BaseException:
             os.close(descriptor)
@@ -51,17 +51,17 @@ def _take(path: Path, wait: bool) -> int | None:
 
 
 def _is_still_at(path: Path, descriptor: int) -> bool:
-    """Whoever held the lock before has removed the file: another one may be there by now, and be another's lock."""
+    """False if the last holder has removed the file: by now the path may be another file, locked by another process."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
         return False
 
 
-def _give_back(path: Path, descriptor: int) -> None:
+def _release(path: Path, descriptor: int) -> None:
     with suppress(OSError):
         path.unlink()
     if sys.platform != "win32":
         with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing is not enough where a child process has it, too
+            fcntl.flock(descriptor, fcntl.LOCK_UN)  # closing isn't enough if a child process has inherited the file
     os.close(descriptor)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from fencepost.errors import EncodingError
-from fencepost.storage.text_files import BYTE_ORDER_MARK, UTF16_MARKS, open_binary
+from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS, open_binary
 
 _LONGEST_LINE: Final = 2**24  # bytes
 

@@ -41,14 +41,13 @@ def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
     return [sentence for part in parts for sentence in _split(text, part)]
 
 
-def finished(text: str, mode: Mode = "text") -> int:
-    """Up to where the sentences of a text are what they are, whatever follows: the rest is to be read with it."""
-    spans = split_sentences(text, mode)
+def count_certain(text: str, spans: list[Span], mode: Mode = "text") -> int:
+    """How many of a text's sentences stay as they are, whatever follows the text."""
     if not spans or border(mode).search(text, spans[-1].end):
-        return len(text)
+        return len(spans)
     if len(spans) > 1 and _may_join(text, spans[-2].end):
-        return spans[-2].start
-    return spans[-1].start
+        return len(spans) - 2
+    return len(spans) - 1
 
 
 def border(mode: Mode) -> re.Pattern[str]:
@@ -135,14 +134,19 @@ _GOOD_CUTS: Final = (";", ":", ",", ".", "!", "?", ")")
 def read_sentences(text: str, mode: Mode = "text") -> Iterator[tuple[Span, list[Token]]]:
     """Each sentence with its tokens; they count characters from the start of the sentence."""
     for span in split_sentences(text, mode):
-        tokens = tokenize(text[span.start : span.end])
-        if len(tokens) <= LONGEST_SENTENCE:
-            yield span, tokens
-            continue
-        for part in _cut(tokens):
-            first = part[0].start
-            moved = [token._replace(start=token.start - first, end=token.end - first) for token in part]
-            yield Span(span.start + first, span.start + part[-1].end), moved
+        yield from tokenize_span(text, span)
+
+
+def tokenize_span(text: str, span: Span) -> Iterator[tuple[Span, list[Token]]]:
+    """A sentence with its tokens, cut into several where it is too long."""
+    tokens = tokenize(text[span.start : span.end])
+    if len(tokens) <= LONGEST_SENTENCE:
+        yield span, tokens
+        return
+    for part in _cut(tokens):
+        first = part[0].start
+        moved = [token._replace(start=token.start - first, end=token.end - first) for token in part]
+        yield Span(span.start + first, span.start + part[-1].end), moved
 
 
 def _cut(tokens: list[Token]) -> Iterator[list[Token]]:

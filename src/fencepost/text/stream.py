@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from fencepost.text.sentences import Mode, border, finished, read_sentences
+from fencepost.text.sentences import Mode, Span, border, count_certain, split_sentences, tokenize_span
 from fencepost.text.tokens import Token
 from fencepost.trees.treebank import Sentence
 
@@ -43,12 +43,13 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
     may_end = _MAY_END if mode == "text" else _MAY_END_LINES
     past_end = border(mode)
     held, offset, looked, in_vain = "", 0, 0, 0
+    spans: list[Span] | None = []  # the sentences of what is held, where they are known
     for piece in pieces:
         if len(held) >= _MOST_HELD:
             done = _last_word(held)
-            yield from _read(held[:done], offset, mode)
+            yield from _read(held, split_sentences(held[:done], mode), offset)
             held, offset, in_vain = held[done:], offset + done, 0
-        held += piece
+        held, spans = held + piece, None
         if len(held) < _MOST_HELD and not may_end.search(held, max(looked - _NEAR, 0)):
             looked = len(held)
             continue
@@ -56,12 +57,15 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
         may_wait = _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD)
         if may_wait and not past_end.search(held, max(len(held) - len(piece) - _NEAR, 0)):
             continue
-        done = finished(held, mode)
-        yield from _read(held[:done], offset, mode)
+        spans = split_sentences(held, mode)
+        certain = count_certain(held, spans, mode)
+        done = spans[certain].start if certain < len(spans) else len(held)
+        yield from _read(held, spans[:certain], offset)
+        spans = [Span(span.start - done, span.end - done) for span in spans[certain:]]
         held, offset = held[done:], offset + done
         looked = len(held)
         in_vain = 0 if done else len(held)
-    yield from _read(held, offset, mode)
+    yield from _read(held, split_sentences(held, mode) if spans is None else spans, offset)
 
 
 def _last_word(text: str) -> int:
@@ -71,6 +75,7 @@ def _last_word(text: str) -> int:
     return len(text) - len(text.split()[-1]) or len(text)
 
 
-def _read(text: str, offset: int, mode: Mode) -> Iterator[TextSentence]:
-    for span, tokens in read_sentences(text, mode):
-        yield TextSentence(text[span.start : span.end], offset + span.start, tokens)
+def _read(text: str, spans: list[Span], offset: int) -> Iterator[TextSentence]:
+    for sentence in spans:
+        for span, tokens in tokenize_span(text, sentence):
+            yield TextSentence(text[span.start : span.end], offset + span.start, tokens)

@@ -12,11 +12,9 @@ from fencepost.model.precision import Masters
 
 
 class Average:
-    """m <- d m + (1 - d) w after each step, where d is the decay, but at first smaller: step / (step + 10).
+    """m <- d m + (1 - d) w after each step, where d is the decay, or step / (step + 10) if that is smaller.
 
-    So the weights that training began with are soon forgotten.
-
-    Without a decay there is no mean, and nothing is kept.
+    The smaller d makes the mean forget the first weights soon. Without a decay there is no mean.
     """
 
     def __init__(self, masters: Masters, decay: float | None) -> None:
@@ -26,14 +24,14 @@ class Average:
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """Takes note of the weights after a step; steps count from 1."""
+        """Adds the weights after a step to the mean; steps count from 1."""
         if self._decay is not None:
             decay = min(self._decay, step / (step + 10))
             torch._foreach_lerp_(self.tensors, self._weights(), 1 - decay)
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """The model's weights are the mean, for a while."""
+        """Lets the model use the mean as its weights inside the ``with`` block."""
         self._swap()
         try:
             yield

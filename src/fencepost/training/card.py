@@ -10,7 +10,7 @@ from fencepost.features.vocabularies import Vocabularies
 
 
 def model_card(config: Config, vocabularies: Vocabularies, trees: str, check: Mapping[str, Any]) -> str:
-    """States what was measured, and leaves room for what only the trainer knows."""
+    """States what was measured; the data's origin and licences are for the user to fill in."""
     encoder = config.encoder
     return f"""# A fencepost model
 

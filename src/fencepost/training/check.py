@@ -1,11 +1,11 @@
-"""What a look at the development set found."""
+"""A check: how good the model is on the development trees at one step of a run."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Final
 
-CLOCKED: Final = ("seconds", "sentences_per_second")
+CLOCKED: Final = ("seconds", "sentences_per_second")  # differ from run to run
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,9 @@ class Check:
     sentences_per_second: float  # of training since the last check
 
     def repeatable(self) -> dict[str, float]:
-        """All but what a clock said: the same whenever the run is repeated."""
+        """All fields but the clocked ones: the same whenever the run is repeated."""
         return {name: value for name, value in asdict(self).items() if name not in CLOCKED}
 
     def is_far_behind(self, best: Check) -> bool:
-        """Whether training seems to have lost what it had found: it may take long to come back, or never."""
+        """Whether training has diverged from the best check: it may take long to recover, or never do so."""
         return self.loss > 2 * best.loss and self.f1 < best.f1 - 5

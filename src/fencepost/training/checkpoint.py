@@ -1,4 +1,4 @@
-"""All that a training run needs to go on exactly where it was, in one file that is never half written."""
+"""The checkpoint: all that a run needs to resume exactly, in one file that is replaced only when it is complete."""
 
 from __future__ import annotations
 
@@ -11,67 +11,20 @@ from typing import Any, Final
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
-from fencepost.config.settings import Config
 from fencepost.errors import ModelError, TrainingError
-from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.precision import Masters
-from fencepost.storage.model_folder import WEIGHTS, write_model
 from fencepost.training.average import Average
-from fencepost.training.check import CLOCKED, Check
 
-_UNFINISHED: Final = ".fencepost-checkpoint"  # beside the checkpoint, until it is whole
-
-
-def save_weights(
-    path: Path,
-    config: Config,
-    vocabularies: Vocabularies,
-    card: str,
-    weights: Mapping[str, Tensor],
-    check: Check | None = None,
-    data: Mapping[str, str] | None = None,
-) -> None:
-    """Writes a model folder with these weights, and among them the check that found how good they are, on which data.
-
-    ``data`` are digests of trees.
-    """
-    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
-    # One entry: safetensors writes several in any order, and the same run is to give the same file.
-    found = None if check is None else {"check": json.dumps({**check.repeatable(), "data": dict(data or {})})}
-    write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous, found)})
-
-
-def check_of_weights(path: Path) -> Check | None:
-    """The check that found how good the model in a folder is, if it is known; clocks aside."""
-    noted = {name: value for name, value in _noted(path).items() if name != "data"}
-    try:
-        return Check(**(noted | dict.fromkeys(CLOCKED, 0.0)))
-    except TypeError:  # there is none, or it is of another version
-        return None
-
-
-def data_of_weights(path: Path) -> dict[str, str]:
-    """The digests of the trees that the model in a folder was made and checked with, as far as they are known."""
-    digests: dict[str, str] = _noted(path).get("data", {})
-    return digests
-
-
-def _noted(path: Path) -> dict[str, Any]:
-    try:
-        with safe_open(path / WEIGHTS, framework="pt") as file:
-            noted: dict[str, Any] = json.loads((file.metadata() or {})["check"])
-            return noted
-    except (OSError, SafetensorError, KeyError, ValueError):
-        return {}
+_UNFINISHED: Final = ".fencepost-checkpoint"  # beside the checkpoint, until it is complete
 
 
 def save_checkpoint(
     path: Path, model: Masters, average: Average, optimizer: torch.optim.Optimizer, state: Mapping[str, Any]
 ) -> None:
-    """Writes weights, their mean, the optimizer's moments and ``state`` (JSON), then renames into place."""
+    """Writes the weights, their running mean, the optimizer's moments and ``state`` (JSON), then renames the file."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"average.{number:06}": tensor for number, tensor in enumerate(average.tensors)}
     for number, moments in optimizer.state_dict()["state"].items():
@@ -80,7 +33,7 @@ def save_checkpoint(
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
         beside.touch()
-        mode = beside.stat().st_mode  # which safetensors would change so that nobody else can read the file
+        mode = beside.stat().st_mode  # safetensors would change it, and other users could no longer read the file
         save_file(contiguous, beside, metadata={"state": json.dumps(state)})
         beside.chmod(mode)
         os.replace(beside, path)
@@ -93,7 +46,7 @@ def save_checkpoint(
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors of a checkpoint, to be put back by ``restore``, and the ``state`` saved with them."""
+    """The tensors of a checkpoint, for ``restore``, and the ``state`` saved with them."""
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
@@ -103,7 +56,7 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def restore(tensors: Mapping[str, Tensor], model: Masters, average: Average, optimizer: torch.optim.Optimizer) -> None:
-    """Puts weights, their mean and the optimizer's moments back."""
+    """Puts back the weights, their running mean and the optimizer's moments."""
     model.load_state_dict(_below("model.", tensors))
     average.load([tensor for _, tensor in sorted(_below("average.", tensors).items())])
     _restore_optimizer(optimizer, _below("optimizer.", tensors))

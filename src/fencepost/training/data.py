@@ -47,9 +47,9 @@ class TrainingSet:
     def __len__(self) -> int:
         return len(self._indexed)
 
-    def batch(self, places: Sequence[int]) -> GoldBatch:
-        sentences = self._indexer.collate([self._indexed[place] for place in places])
-        gold = [self._gold[place] for place in places]
+    def batch(self, indices: Sequence[int]) -> GoldBatch:
+        sentences = self._indexer.collate([self._indexed[index] for index in indices])
+        gold = [self._gold[index] for index in indices]
         offsets = packing.offsets(sentences.lengths)
         cells = np.concatenate([tree.cells + offset for tree, offset in zip(gold, offsets, strict=True)])
         labels = np.zeros(int(packing.span_count(sentences.lengths).sum()), np.int64)
@@ -58,14 +58,14 @@ class TrainingSet:
 
 
 def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:
-    """A label that the vocabulary lacks is left out: its span then counts as no constituent."""
-    known = vocabularies.labels.ids
-    spans = [span for span in spans_below_root(tree) if span.label in known]
+    """Leaves out labels that the vocabulary lacks: their spans then don't count as constituents."""
+    label_ids = vocabularies.labels.ids
+    spans = [span for span in spans_below_root(tree) if span.label in label_ids]
     tags = np.array([vocabularies.tags.id(tag) for tag in tree.tags()], np.int64)
     starts = np.array([span.start for span in spans], np.int64)
     ends = np.array([span.end for span in spans], np.int64)
     lengths = np.full(len(spans), len(tags), np.int64)
-    labels = np.array([known[span.label] for span in spans], np.int64)
+    labels = np.array([label_ids[span.label] for span in spans], np.int64)
     return GoldTree(packing.cell_index(lengths, starts, ends), labels, tags)
 
 

@@ -1,7 +1,7 @@
-"""Development F1 straight from arrays: evalb's counts for trees over the gold words and tags, at a check's price.
+"""Development F1 computed from arrays: evalb's counts without building trees, fast enough for every check.
 
-With the same tags on both sides evalb deletes the same words on both sides, so what is left of it is a multiset
-intersection of (label, span) over the words that stay.
+Both sides have the gold tags, so evalb would delete the same words on both. What remains of it is a multiset
+intersection of (label, span) over the words that are kept.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from fencepost.trees.treebank import Sentence
 
 
 class DevScorer:
-    """Scores the decoded trees of one treebank's sentences again and again."""
+    """Scores the decoded trees of one treebank's sentences, check after check."""
 
     def __init__(self, trees: Sequence[Tree], vocabularies: Vocabularies, params: ScoreParams) -> None:
         self._names = LabelNames(params)
-        self._numbers: dict[str, int] = {}  # of labels as scoring sees them
+        self._numbers: dict[str, int] = {}  # of the labels that scoring compares
         lengths = np.array([len(tree.leaves()) for tree in trees], np.int64)
         deleted = np.array([leaf.tag in params.deleted for tree in trees for leaf in tree.leaves()], bool)
         kept = np.concatenate([[0], np.cumsum(~deleted)])
@@ -102,9 +102,9 @@ class DevSet:
         """Parses all sentences and scores the trees, which are never built."""
         trees: dict[int, Decoded] = {}
         waiting = []
-        for places in pieces(self._lengths, backend.batch_tokens):
-            batch = self._indexer.collate([self._indexed[place] for place in places])
-            waiting.append((places, backend.launch(batch)))
-        for places, finish in waiting:
-            trees.update(zip(places, finish().trees, strict=True))
-        return self._scorer.score([trees[place] for place in range(len(self))])
+        for indices in pieces(self._lengths, backend.batch_tokens):
+            batch = self._indexer.collate([self._indexed[index] for index in indices])
+            waiting.append((indices, backend.launch(batch)))
+        for indices, finish in waiting:
+            trees.update(zip(indices, finish().trees, strict=True))
+        return self._scorer.score([trees[index] for index in range(len(self))])

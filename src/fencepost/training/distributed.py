@@ -23,8 +23,9 @@ class Team:
         """Whether this process writes files and speaks to the user."""
         return self.rank == 0
 
-    def share(self, places: list[int]) -> list[int]:
-        return places[self.rank :: self.size]
+    def share(self, indices: list[int]) -> list[int]:
+        """The sentences of a batch that this process reads."""
+        return indices[self.rank :: self.size]
 
     def agreed(self, value: float) -> float:
         """The leader's value, in every process."""
@@ -35,12 +36,12 @@ class Team:
         return box.item()
 
     def wait(self) -> None:
-        """Until every process has come here."""
+        """Waits until every process has called this."""
         if self.size > 1:
             dist.all_reduce(torch.zeros(()))
 
     def sum_gradients(self, parameters: list[torch.nn.Parameter], loss: torch.Tensor) -> torch.Tensor:
-        """Adds up gradients over the team, and the loss, which it returns, in one message."""
+        """Adds up the gradients and the loss over the team, in one message. Returns the sum of the losses."""
         if self.size == 1:
             return loss
         gradients = [p.grad if p.grad is not None else torch.zeros_like(p) for p in parameters]
@@ -53,7 +54,7 @@ class Team:
 
 
 def own_device(device: torch.device) -> torch.device:
-    """The GPU of this process under ``torchrun``, by its number: the current one differs from thread to thread."""
+    """The GPU of this process under ``torchrun``, with its number: the current GPU differs from thread to thread."""
     rank = os.environ.get("LOCAL_RANK")
     return device if device.type != "cuda" or rank is None else torch.device("cuda", int(rank))
 
@@ -66,7 +67,7 @@ def team(device: torch.device) -> Iterator[Team]:
         return
     if device.index is not None:
         torch.cuda.set_device(device)
-    # What processes agree on are numbers of the host, and no reason to wait for the device.
+    # Processes agree on numbers of the host, which need not wait for the device.
     dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team(dist.get_rank(), dist.get_world_size())

@@ -1,4 +1,4 @@
-"""Ctrl-C and termination that wait until they can be obeyed without loss."""
+"""Ctrl-C and termination, held back until the run can stop without losing anything."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ TOGETHER: Final = 1.0  # seconds
 
 @contextmanager
 def interruptions(message: str = "stopping after this step") -> Iterator[list[int]]:
-    """Collects Ctrl-C and termination, to be looked at when it suits; a second one strikes at once.
+    """Collects Ctrl-C and termination for the caller to look at between steps. A second one stops at once.
 
-    Not one that comes with the first: some send it to all processes, and our parent sends it on.
+    A second signal within ``TOGETHER`` seconds doesn't count: a terminal signals all processes, and our parent may
+    pass on its own signal.
     """
     received: list[int] = []
     first = 0.0
@@ -37,7 +38,7 @@ def interruptions(message: str = "stopping after this step") -> Iterator[list[in
         for which in (signal.SIGINT, signal.SIGTERM):
             before[which] = signal.signal(which, note)
     except ValueError:
-        pass  # not in the main thread: nobody can interrupt us there
+        pass  # not in the main thread, which alone receives signals
     try:
         yield received
     finally:

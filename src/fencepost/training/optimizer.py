@@ -11,12 +11,12 @@ from fencepost.model.pretrained import pretrained_encoders
 
 
 def adam(model: nn.Module, masters: Masters, config: Config) -> torch.optim.Adam:
-    """Each group has its ``share`` of the schedule's rate, with which it rises and falls."""
+    """Adam with the parameters in groups; ``share`` is what each group's rate is multiplied by."""
     rate, train = config.pretrained.learning_rate, config.train
     groups = [{"params": masters.parameters, "share": 1.0}]
     if rate is not None:
         pretrained = {id(parameter) for encoder in pretrained_encoders(model) for parameter in encoder.parameters()}
-        # What is optimised may be the master of a parameter, and stands in its place.
+        # Adam may optimise a parameter's fp32 master instead; masters are in the order of the parameters.
         pairs = list(
             zip(masters.parameters, (id(parameter) in pretrained for parameter in model.parameters()), strict=True)
         )

@@ -1,4 +1,4 @@
-"""Prepares the next batch in a thread while the device and the host are busy with this one."""
+"""Prepares the next batch in a thread while the current one is being computed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ Prepared = TypeVar("Prepared")
 
 
 class Prefetch(Generic[Item, Prepared]):
-    """``get(item)`` gives what ``begin(item)`` began; an item that was not foreseen is prepared on the spot."""
+    """``get(item)`` returns what ``begin(item)`` started to prepare; any other item is prepared on the spot."""
 
     def __init__(self, prepare: Callable[[Item], Prepared]) -> None:
         self._prepare = prepare
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="ahead")
-        self._begun: tuple[Item, Future[Prepared]] | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="prefetch")
+        self._next: tuple[Item, Future[Prepared]] | None = None
 
     def begin(self, item: Item) -> None:
-        self._begun = item, self._pool.submit(self._prepare, item)
+        self._next = item, self._pool.submit(self._prepare, item)
 
     def get(self, item: Item) -> Prepared:
-        if self._begun is not None and self._begun[0] == item:
-            return self._begun[1].result()
+        if self._next is not None and self._next[0] == item:
+            return self._next[1].result()
         return self._prepare(item)

@@ -1,47 +1,58 @@
-"""What a training run is made of: it can only go on with the same."""
+"""What a run is made from: configuration, vocabularies and trees. It can be resumed only with the same."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from fencepost.config.toml import without_later
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_to_toml, without_later
 from fencepost.errors import UsageError
+from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.fingerprint import fingerprint
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.tree import Tree
 
 MAY_CHANGE: Final = ("max_epochs", "max_minutes", "checkpoint_minutes")
 
 
-def tree_fingerprints(train: Sequence[Tree], dev: Sequence[Tree]) -> dict[str, str]:
-    return {"training set": fingerprint(map(str, train)), "development set": fingerprint(map(str, dev))}
-
-
 @dataclass(frozen=True)
 class Provenance:
-    """Vocabularies as JSON, the configuration as TOML, and digests of the trees, which older runs did not note."""
+    """Vocabularies as JSON, the configuration as TOML, and fingerprints of the trees, which old runs lack."""
 
     vocabularies: str
     config: str
-    digests: Mapping[str, str]
+    fingerprints: Mapping[str, str]
+
+    @classmethod
+    def of(cls, config: Config, vocabularies: Vocabularies, train: Sequence[Tree], dev: Sequence[Tree]) -> Provenance:
+        fingerprints = {"training set": fingerprint(map(str, train)), "development set": fingerprint(map(str, dev))}
+        return cls(vocabularies.to_json(), config_to_toml(config), fingerprints)
+
+    @classmethod
+    def of_model(cls, folder: ModelFolder, fingerprints: Mapping[str, str], *, temperature: float) -> Provenance:
+        """What a model was made from. Its temperature is replaced: the model may have been calibrated since."""
+        config = replace(folder.config, eval=replace(folder.config.eval, temperature=temperature))
+        return cls(folder.vocabularies.to_json(), config_to_toml(config), fingerprints)
 
     def require(self, now: Provenance, source: Path) -> None:
-        """Refuses to go on with what ``source`` holds where anything but a limit of time is another now."""
-        was_and_is: list[tuple[str, object, object]] = [
+        """Raises UsageError if anything but a time limit has changed since the run that wrote ``source``."""
+        comparisons: list[tuple[str, object, object]] = [
             ("training set", self.vocabularies, now.vocabularies),
-            ("config", _lines(self.config), _lines(now.config)),
-            *((what, self.digests[what], now.digests[what]) for what in self.digests),
+            ("config", _fixed_lines(self.config), _fixed_lines(now.config)),
+            *((name, self.fingerprints[name], now.fingerprints[name]) for name in self.fingerprints),
         ]
-        for what, before, after in was_and_is:
+        for name, before, after in comparisons:
             if before != after:
                 raise UsageError(
-                    f"{source} was made with another {what}",
+                    f"{source} was made with another {name}",
                     hint="resume with the same configuration, data (in the same order) and --start-from, "
                     "or train into another folder",
                 )
 
 
-def _lines(config: str) -> list[str]:
+def _fixed_lines(config: str) -> list[str]:
+    """The settings that must stay the same. Settings newer than old runs are left out at their defaults."""
     return [line for line in without_later(config).splitlines() if not line.startswith(MAY_CHANGE)]

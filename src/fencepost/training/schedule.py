@@ -26,7 +26,7 @@ class Schedule:
         return config.learning_rate * warmed * 0.5**self.halvings
 
     def record(self, f1: float, epoch: float, config: TrainConfig, *, warming: bool = False) -> bool:
-        """Takes note of a check after so many epochs; tells whether it is the best so far."""
+        """Records a check at this epoch; returns whether it is the best so far."""
         if f1 > self.best_f1:
             self.best_f1, self.waiting_since, self.halvings_without_gain = f1, epoch, 0
             return True

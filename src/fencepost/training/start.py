@@ -1,4 +1,4 @@
-"""Training that begins with the weights of a model trained before, perhaps on another treebank."""
+"""Starts training from the weights of a trained model, for example to continue on another treebank."""
 
 from __future__ import annotations
 
@@ -11,40 +11,39 @@ from safetensors.torch import load_file
 
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
+from fencepost.features.lexical_kinds import LEXICAL_KINDS
 from fencepost.model.parser_model import ParserModel
-from fencepost.storage.model_folder import CONFIG, WEIGHTS, ModelFolder, require_weights
+from fencepost.storage.model_files import CONFIG, WEIGHTS
+from fencepost.storage.model_folder import ModelFolder, require_weights
 
-# Those with a row for every word, tag or letter that is read, and for every label or tag that is predicted. Those that
-# are new come after those that the model knew.
+# Weights with one row for every word, tag or letter that is read, and for every label or tag that is predicted. Rows of
+# new symbols come after those that the trained model has.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
-# Representations with settings that their weights depend on, and settings that no weights depend on.
-SIZED: Final = ("char_lstm", "char_concat", "char_attention", "vectors", "pretrained")
-NOT_IN_WEIGHTS: Final = ("force_root", "path", "model", "frozen", "learning_rate", "window", "overlap", "mask")
 
 
 def require_same_form(folder: ModelFolder, config: Config) -> None:
-    """An error where a model has no weights, or they would mean something else under this configuration."""
+    """Raises an error if the model has no weights, or if they would mean something else under this configuration."""
     require_weights(folder)
     theirs, ours = _form(folder.config), _form(config)
-    unlike = [name for name in theirs if theirs[name] != ours.get(name)]  # the lexical list first, if it differs
-    if unlike:
-        values = f"{theirs[unlike[0]]}, not {ours[unlike[0]]}"
+    different = [name for name in theirs if theirs[name] != ours.get(name)]  # the lexical list first, if it differs
+    if different:
+        values = f"{theirs[different[0]]}, not {ours[different[0]]}"
         raise UsageError(
-            f"{folder.path} is another kind of model: its {unlike[0]} is {values}",
+            f"{folder.path} is another kind of model: its {different[0]} is {values}",
             hint=f"train with its configuration: {folder.path / CONFIG}",
         )
 
 
 def _form(config: Config) -> dict[str, object]:
     """The settings that weights depend on: all of a model's parts, but for dropout."""
-    parts: dict[str, object] = {"encoder": config.encoder, "scorer": config.scorer}
-    parts |= {kind: getattr(config, kind) for kind in config.lexical if kind in SIZED}
+    may_change = {"encoder": (), "scorer": ("force_root",)}
+    may_change |= {kind: LEXICAL_KINDS[kind].not_in_weights for kind in config.lexical}
     settings = {
         f"{part}.{name}": value
-        for part, section in parts.items()
-        for name, value in asdict(section).items()  # type: ignore[call-overload]
-        if "dropout" not in name and name not in NOT_IN_WEIGHTS
+        for part, names in may_change.items()
+        for name, value in asdict(getattr(config, part)).items()
+        if "dropout" not in name and name not in names
     }
     return {"lexical": config.lexical, **settings}
 
@@ -53,8 +52,8 @@ def _form(config: Config) -> dict[str, object]:
 def start_from(folder: ModelFolder, model: ParserModel) -> None:
     """Puts a trained model's weights into a fresh one.
 
-    What is new in the vocabularies keeps its fresh rows where it is read. Where it is predicted, it begins as the mean
-    of what was known: fresh rows give scores near 0, and most of those that a model has learned are far below it.
+    New words, tags and letters keep the fresh model's rows. New labels and tags to predict begin with the mean of the
+    trained rows: fresh rows would score near 0, and most scores of a trained model are far below that.
     """
     trained = load_file(folder.path / WEIGHTS)
     for name, weight in model.state_dict().items():

@@ -1,7 +1,7 @@
-"""Part-of-speech tags predicted by a parser's tag head, for trees to be read by models that read tags (§5).
+"""Part-of-speech tags predicted by a parser's tag head, for models that read tags (§5).
 
-Training data must not be tagged by a tagger that saw them: it would be right too often. Jackknifing cuts them into
-folds and tags each by a tagger trained on the others.
+A tagger is too accurate on the trees it was trained on. So training trees are jackknifed: cut into folds, and each fold
+tagged by a tagger trained on the others.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ import numpy as np
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, without_later
 from fencepost.errors import UsageError
+from fencepost.features.lexical_kinds import reads
 from fencepost.storage.fingerprint import fingerprint
-from fencepost.storage.text_files import read_lines, write_atomically
+from fencepost.storage.text_reader import read_lines
+from fencepost.storage.text_writer import write_atomically
+from fencepost.training.train import train
 from fencepost.trees.normalize import TRACE
 from fencepost.trees.tree import Leaf, Node, Tree, unchecked_leaf, unchecked_tree
 from fencepost.trees.treebank import Treebank
@@ -26,7 +29,7 @@ from fencepost.trees.treebank import Treebank
 if TYPE_CHECKING:
     from fencepost.parsing.parser import Parser
 
-CHECKED_SHARE: Final = 20  # one in so many of a tagger's trees is kept from it, to choose its best check
+CHECKED_SHARE: Final = 20  # 1 in 20 of a tagger's trees are held out, to choose its best check
 
 
 def retag(tree: Tree, tags: Sequence[str]) -> Tree:
@@ -65,10 +68,10 @@ def iter_predict_tags(parser: Parser, trees: Sequence[Tree]) -> Iterator[Tree]:
     """``predict_tags``, tree by tree."""
     if not parser.config.scorer.predict_tags:
         raise UsageError("this model predicts no tags", hint="train it with --set scorer.predict_tags=true")
-    if "tags" in parser.config.lexical:
+    if reads(parser.config, "tags"):
         raise UsageError("this model reads tags, and can't be asked for them")
     parsed = parser.iter_parse([tree.words() for tree in trees])
-    return (_retag_words(tree, found.tags()) for tree, found in zip(trees, parsed, strict=True))
+    return (_retag_words(tree, predicted.tags()) for tree, predicted in zip(trees, parsed, strict=True))
 
 
 def _retag_words(tree: Tree, tags: Sequence[str]) -> Tree:
@@ -81,13 +84,11 @@ def tag_accuracy(gold: Sequence[Tree], tagged: Sequence[Tree]) -> float:
     pairs = [
         pair for one, other in zip(gold, tagged, strict=True) for pair in zip(one.tags(), other.tags(), strict=True)
     ]
-    return 100 * sum(right == found for right, found in pairs) / len(pairs)
+    return 100 * sum(right == predicted for right, predicted in pairs) / len(pairs)
 
 
 def train_tagger(config: Config, trees: Sequence[Tree], folder: Path, device: str = "cpu") -> Parser:
-    """A tagger trained on all of the trees but the few that choose its best check; goes on where it was interrupted."""
-    from fencepost.training.run import train
-
+    """A tagger trained on the trees, a few of which choose its best check. Resumes where it was interrupted."""
     order = np.random.default_rng(config.train.seed).permutation(len(trees)).tolist()
     kept = set(order[: max(1, len(trees) // CHECKED_SHARE)])
     seen = [tree for number, tree in enumerate(trees) if number not in kept]
@@ -112,32 +113,32 @@ def jackknife(config: Config, trees: Treebank, folds: int, work: Path, device: s
         )
     tagged = list(trees)
     for fold in range(folds):
-        for place, tree in tag_fold(config, trees, folds, fold, work, device).items():
-            tagged[place] = tree
+        for index, tree in tag_fold(config, trees, folds, fold, work, device).items():
+            tagged[index] = tree
     return Treebank(tagged)
 
 
 def tag_fold(
     config: Config, trees: Treebank, folds: int, fold: int, work: Path, device: str = "cpu"
 ) -> dict[int, Tree]:
-    """The trees of one fold, by their place, with tags from a tagger that was trained on the others."""
+    """The trees of one fold, by index, with tags from a tagger that was trained on the other folds."""
     path = fold_files(config, trees, folds, work)[fold]
     fold_of = _deal(len(trees), folds, config.train.seed)
-    places = [place for place in range(len(trees)) if fold_of[place] == fold]
-    others = [tree for place, tree in enumerate(trees) if fold_of[place] != fold]
-    held_out = [trees[place] for place in places]
+    indices = [index for index in range(len(trees)) if fold_of[index] == fold]
+    others = [tree for index, tree in enumerate(trees) if fold_of[index] != fold]
+    held_out = [trees[index] for index in indices]
     tagger = partial(train_tagger, config, others, path.parent / f"tagger-{fold + 1}", device)
-    return dict(zip(places, _tagged(held_out, path, tagger), strict=True))
+    return dict(zip(indices, _tagged(held_out, path, tagger), strict=True))
 
 
 def fold_files(config: Config, trees: Treebank, folds: int, work: Path) -> list[Path]:
     """Where ``tag_fold`` keeps the tags of each fold."""
-    home = work / fingerprint([without_later(config_to_toml(config)), str(folds), *map(str, trees)])
-    return [home / f"fold-{fold + 1}.txt" for fold in range(folds)]
+    folder = work / fingerprint([without_later(config_to_toml(config)), str(folds), *map(str, trees)])
+    return [folder / f"fold-{fold + 1}.txt" for fold in range(folds)]
 
 
 def tag_unseen(config: Config, seen: Treebank, unseen: Treebank, work: Path, device: str = "cpu") -> Treebank:
-    """Trees, none of which is in ``seen``, with tags from a tagger trained on all of ``seen``; resumable as well."""
+    """The trees of ``unseen`` with tags from a tagger trained on all of ``seen``. Resumable, too."""
     path = unseen_file(config, seen, unseen, work)
     return Treebank(_tagged(unseen, path, partial(train_tagger, config, seen, path.parent / "tagger", device)))
 
@@ -152,7 +153,7 @@ def unseen_file(config: Config, seen: Treebank, unseen: Treebank, work: Path) ->
 
 
 def _tagged(trees: Sequence[Tree], path: Path, tagger: Callable[[], Parser]) -> list[Tree]:
-    """The trees with the tags in a file, which the tagger has to write first if it is not there."""
+    """The trees with the tags in a file. If the file is missing, the tagger is trained and writes it first."""
     if not path.is_file():
         parser = tagger()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -164,4 +165,4 @@ def _tagged(trees: Sequence[Tree], path: Path, tagger: Callable[[], Parser]) -> 
 
 def _deal(count: int, folds: int, seed: int) -> list[int]:
     """The fold of each tree, at random; sizes differ by at most one."""
-    return [int(place) % folds for place in np.random.default_rng(seed).permutation(count)]
+    return [int(number) % folds for number in np.random.default_rng(seed).permutation(count)]

@@ -1,7 +1,7 @@
-"""Penn brackets, read and written. Reading streams: one tree is in memory at a time, however long the file.
+"""Reads and writes Penn brackets. Reading streams: only one tree is in memory at a time, however long the file is.
 
 Every ``(`` starts a node, so the text is cut at ``(`` and each piece is either a label (``NP ``) or a leaf with
-the brackets that close after it (``NN cat)) ``). Pieces repeat, and are looked at closely only once.
+the brackets that close after it (``NN cat)) ``). Pieces repeat, so each different piece is analysed only once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from operator import length_hint
-from typing import Final, NamedTuple
+from typing import Final
 
 from fencepost.errors import (
     EmptyNodeError,
@@ -19,32 +19,26 @@ from fencepost.errors import (
     UnbalancedError,
     UntaggedLeafError,
 )
+from fencepost.storage.text_reader import SourceLine
 from fencepost.trees.tree import NOT_TEXT, Leaf, Node, Tree, escape, unchecked_leaf, unchecked_tree, unescape
 
 DEFAULT_ROOT: Final = "TOP"
 ROOT_SYMBOLS: Final = frozenset({"TOP", "ROOT", "S1", "VROOT"})
 COMMENT_MARKS: Final = ("#", "*", "/*", "%%")
-LONGEST_TREE: Final = 64 * 2**20  # characters; more than that without a closing bracket is no tree
+LONGEST_TREE: Final = 64 * 2**20  # characters; a longer text without a closing bracket isn't a tree
 _CACHE_SIZE: Final = 2**17
-_CACHED_LENGTH: Final = 200  # longer pieces hardly repeat, and would hold memory
+_LONGEST_CACHED: Final = 200  # characters; longer pieces hardly ever repeat and would fill the memory
 
 # A word may hold blanks that are not ASCII, such as the no-break space; labels and tags may not.
 _LEAF_PIECE = re.compile(r"\s*([^\s()]+)[ \t\n\r\f\v]+([^ \t\n\r\f\v()]+)[ \t\n\r\f\v]*(\)[\s)]*)")
 _CLOSING = re.compile(r"[\s)]*")
 
 
-class SourceLine(NamedTuple):
-    """A line of text and where it stands."""
-
-    text: str
-    number: int
-
-
 _Piece = tuple[Leaf | None, str, int]  # leaf or None, label, brackets that close after the leaf's own
 
 
 class _PieceError(Exception):
-    """What is wrong, before it is known where the piece stands; ``offset`` is the place within the piece."""
+    """A problem in a piece whose line isn't known yet. ``offset`` counts characters within the piece."""
 
     def __init__(self, kind: type[TreeError], problem: str, offset: int = -1, hint: str | None = None) -> None:
         super().__init__(problem)
@@ -52,11 +46,11 @@ class _PieceError(Exception):
 
 
 class _PieceCache(dict[str, _Piece]):
-    """What a piece of text between two opening brackets means."""
+    """The meaning of each piece of text between two opening brackets."""
 
     def __missing__(self, piece: str) -> _Piece:
         entry = _read_piece(piece)
-        if len(piece) < _CACHED_LENGTH:
+        if len(piece) < _LONGEST_CACHED:
             if len(self) >= _CACHE_SIZE:
                 self.clear()
             self[piece] = entry
@@ -65,7 +59,7 @@ class _PieceCache(dict[str, _Piece]):
 
 def _read_piece(piece: str) -> _Piece:
     if found := NOT_TEXT.search(piece):
-        raise _PieceError(TreeError, f"U+{ord(found[0]):04X} is no text", found.start())
+        raise _PieceError(TreeError, f"the character U+{ord(found[0]):04X} isn't text", found.start())
     if match := _LEAF_PIECE.fullmatch(piece):
         tag, word, closing = match.groups()
         return unchecked_leaf(tag, unescape(word)), "", closing.count(")") - 1
@@ -73,22 +67,22 @@ def _read_piece(piece: str) -> _Piece:
     symbols = head.split(None, 2)
     if len(symbols) < 2:
         if bracket:
-            raise _PieceError(EmptyNodeError, "a node with neither a child nor a word")
+            raise _PieceError(EmptyNodeError, "a node has neither a child nor a word")
         return None, symbols[0] if symbols else "", 0
     extra = len(head) + len(bracket) + _CLOSING.match(tail).end()  # type: ignore[union-attr]
     if len(symbols) == 2 and extra < len(piece):
-        raise _PieceError(ExtraTextError, "text after a leaf and outside any other", extra)
-    raise _PieceError(UntaggedLeafError, "a leaf is one tag and one word")
+        raise _PieceError(ExtraTextError, "text outside any leaf", extra)
+    raise _PieceError(UntaggedLeafError, "a leaf must be one tag and one word")
 
 
 _cache = _PieceCache()
 
 
 def parse_trees(text: str, source: str | None = None, first_line: int = 1, unlabelled: str | None = None) -> list[Tree]:
-    """All trees in a text. An unlabelled root gets the label TOP, and so does a leaf that stands alone.
+    """All trees in a text. A root without a label becomes TOP; a leaf that stands alone is put under TOP.
 
-    ``unlabelled`` is the label for nodes below the root that have none; without it they are an error.
-    Errors name the line where ``source`` is given, the text being on ``first_line`` of it and below.
+    ``unlabelled`` is the label for nodes below the root that have none. By default they are an error.
+    If ``source`` is given, errors name the line in it; the text starts on its line ``first_line``.
     """
     pieces = text.split("(")
     remaining = iter(pieces)
@@ -112,7 +106,7 @@ def _build(pieces: Iterator[str], unlabelled: str | None) -> list[Tree]:
         raise _outside(before)
     trees: list[Tree] = []
     labels: list[str] = []
-    siblings: list[list[Node]] = []  # the children so far of each open node but the innermost
+    siblings: list[list[Node]] = []  # the children so far of each other open node
     children: list[Node] = []  # the children so far of the innermost open node
     for piece in pieces:
         leaf, label, closing = _cache[piece]
@@ -121,14 +115,14 @@ def _build(pieces: Iterator[str], unlabelled: str | None) -> list[Tree]:
                 label = (DEFAULT_ROOT if not labels else unlabelled) or ""
                 if not label:
                     hint = "`fencepost treebank normalize` moves its children up"
-                    raise _PieceError(MissingLabelError, "a node without a label below the root", hint=hint)
+                    raise _PieceError(MissingLabelError, "a node below the root has no label", hint=hint)
             labels.append(label)
             siblings.append(children)
             children = []
             continue
         children.append(leaf)
         if closing > len(labels):
-            raise _PieceError(UnbalancedError, "a bracket closes that was never opened")
+            raise _PieceError(UnbalancedError, "a closing bracket has no opening one")
         for _ in range(closing):
             phrase = unchecked_tree(labels.pop(), tuple(children))
             children = siblings.pop()
@@ -150,16 +144,16 @@ def parse_tree(text: str) -> Tree:
 
 
 def read_trees(lines: Iterable[SourceLine], source: str = "<text>", unlabelled: str | None = None) -> Iterator[Tree]:
-    """Trees from numbered lines: one or several a line, or a tree over many lines. Comment lines are passed over."""
+    """Trees from numbered lines. A line may hold several trees, and a tree several lines. Comment lines are skipped."""
     for text, first in tree_texts(lines, source):
         yield from parse_trees(text, source, first, unlabelled)
 
 
 def tree_texts(lines: Iterable[SourceLine], source: str) -> Iterator[tuple[str, int]]:
-    """Cuts lines where all brackets are closed: (text, number of its first line)."""
+    """Joins lines until all brackets are closed, and yields each text with the number of its first line."""
     held: list[str] = []
     depth = size = first = 0
-    suspect = 0  # where a new tree seems to begin inside an open one
+    suspect = 0  # the line on which a new tree seems to begin inside an open one
     for line, number in lines:
         if not depth:
             if not line.strip() or line.startswith(COMMENT_MARKS):
@@ -214,7 +208,7 @@ def _unclosed(source: str, first: int, suspect: int, held: list[str]) -> Unbalan
 
 def _outside(before: str) -> _PieceError:
     if ")" in before:
-        return _PieceError(UnbalancedError, "a bracket closes that was never opened")
+        return _PieceError(UnbalancedError, "a closing bracket has no opening one")
     return _PieceError(ExtraTextError, "text outside brackets", hint="is this a file of trees in Penn brackets?")
 
 
@@ -224,7 +218,7 @@ def _newlines_before_text(text: str, offset: int) -> int:
 
 
 def excerpt_of(text: str, width: int = 60) -> str:
-    """The beginning of the first line, fit to be printed."""
+    """The beginning of the first line, safe to print."""
     line = text.strip().split("\n", 1)[0]
     shown = line if len(line) <= width else line[: width - 1] + "…"
     return shown if shown.isprintable() else ascii(shown)[1:-1]

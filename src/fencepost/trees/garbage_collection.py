@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-MANY: Final = 100_000  # objects: more than that are not worth walking when they are young
-FULL_COLLECTION: Final = 5_000_000  # objects that grew old unwalked, after which all are walked
+MANY_OBJECTS: Final = 100_000  # after making more than this, the collector skips its first two walks over them
+FULL_COLLECTION: Final = 5_000_000  # after skipping more objects than this, a full collection walks them all
 
-_unwalked = 0
+_skipped = 0
 
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    # Trees hold no cycles, and the collector would walk all earlier ones again and again: two thirds of the time.
+    """Pauses the collector. Trees have no cycles, and walking them again and again takes two thirds of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -23,19 +23,19 @@ def no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             made = gc.get_count()[0]
-            if made > MANY and gc.get_freeze_count() == 0:
-                _make_old(made)
+            if made > MANY_OBJECTS and gc.get_freeze_count() == 0:
+                _skip_young_generations(made)
             gc.enable()
 
 
-def _make_old(made: int) -> None:
-    """Spares the collector two walks over what is young."""
-    # Others' garbage grows old with it, and Python forgets when its next full collection was due. So small calls must
-    # not come here, where a program that makes nothing else would keep its garbage for ever, and large ones add up.
-    global _unwalked
+def _skip_young_generations(made: int) -> None:
+    """Moves all new objects to the oldest generation, which saves the collector two walks over them."""
+    # The caller's garbage moves with them, and Python forgets when its next full collection was due. If small calls did
+    # this, a program that only makes small calls would never free its garbage. Large calls are counted up instead.
+    global _skipped
     gc.freeze()
     gc.unfreeze()
-    _unwalked += made
-    if _unwalked > FULL_COLLECTION:
-        _unwalked = 0
+    _skipped += made
+    if _skipped > FULL_COLLECTION:
+        _skipped = 0
         gc.collect()

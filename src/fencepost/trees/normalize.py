@@ -1,6 +1,6 @@
-"""Raw Penn-style trees made fit for a parser: no traces, no function tags, one root symbol, no X over X.
+"""Prepares raw Penn-style trees for a parser: no traces, no function tags, one root symbol, no X over X.
 
-Each choice of ``Normalization`` stands alone; ``docs/treebanks.md`` says which ones give the usual data sets.
+The choices in ``Normalization`` are independent; ``docs/treebanks.md`` lists those that give the usual data sets.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ _BLANKS: Final = re.compile(r"\s+")
 
 @dataclass(frozen=True)
 class Normalization:
-    """What is done to a tree. ``Normalization()`` is the custom of the field."""
+    """What to change in a tree. The defaults are what most papers do."""
 
     keep_traces: bool = False  # empty elements (-NONE-) and the phrases that hold nothing else
     keep_functions: bool = False  # function tags: NP-SBJ, PP-LOC-CLR
     keep_indices: bool = False  # indices and gapping marks, on phrases and on tags: NP-1, NP=2, NNS-4
     keep_repeats: bool = False  # a node over a single child of the same label
-    drop: tuple[str, ...] = NOT_LANGUAGE  # labels and tags that go, with all below them
-    unwrap: tuple[str, ...] = ()  # labels that go while their children move up
+    drop: tuple[str, ...] = NOT_LANGUAGE  # labels and tags to remove, with everything below them
+    unwrap: tuple[str, ...] = ()  # labels to remove; their children move up
 
 
 def normalize(tree: Tree, choices: Normalization = Normalization()) -> Tree | None:  # noqa: B008 (it is frozen)
-    """The tree after all choices, always under TOP; None if nothing is left of it.
+    """The normalized tree, always under TOP; None if nothing is left of it.
 
     Labels are compared without their function tags. A root symbol inside a tree (``TOP``, ``ROOT``, ``S1``,
-    ``VROOT``) is no phrase: its children move up. Blanks inside a word become ``_``; at its ends they go.
+    ``VROOT``) isn't a phrase: its children move up. Blanks inside a word become ``_``; blanks at its ends are removed.
     """
     dropped = {*choices.drop} if choices.keep_traces else {*choices.drop, TRACE}
     unwrapped = {*choices.unwrap, *ROOT_SYMBOLS}
     children: list[Node] = []  # the children so far of the innermost open phrase
-    above: list[tuple[str, list[Node]]] = []  # open phrases: label, and the list that the phrase goes into
+    above: list[tuple[str, list[Node]]] = []  # for each open phrase: its label and its parent's children
     stack: list[Node | None] = [tree]  # None closes a phrase
     while stack:
         node = stack.pop()
@@ -67,7 +67,7 @@ def normalize(tree: Tree, choices: Normalization = Normalization()) -> Tree | No
 
 @lru_cache(maxsize=2**12)
 def strip_label(label: str, keep_functions: bool = False, keep_indices: bool = False) -> str:
-    """``NP-SBJ-1`` is ``NP``, or ``NP-SBJ``, or ``NP-1``; a label that begins with ``-`` is whole."""
+    """Turns ``NP-SBJ-1`` into ``NP``, ``NP-SBJ`` or ``NP-1``. A label that begins with ``-`` stays as it is."""
     if label.startswith("-"):
         return label
     parts: list[str] = _PARTS.findall(label)

@@ -1,4 +1,4 @@
-"""Trees as labelled spans, and back (§2.1). A span lies between fenceposts, half-open; a unary chain is one label.
+"""Turns trees into labelled spans and back (§2.1). Spans are half-open, between fenceposts; a unary chain is one label.
 
 ``(S (NP (PRP It)) (VP (VBZ works)))`` is ``[Span(0, 2, ("S",)), Span(0, 1, ("NP",)), Span(1, 2, ("VP",))]``.
 """
@@ -22,16 +22,16 @@ class Span(NamedTuple):
 
 
 def spans_of(tree: Tree) -> list[Span]:
-    """Every constituent, each before those inside it."""
+    """All constituents, each before those inside it."""
     spans: list[Span] = []
-    open_spans: list[tuple[int, int, Chain]] = []  # place in ``spans``, start, label
+    open_spans: list[tuple[int, int, Chain]] = []  # index in ``spans``, start, label
     position = 0
     stack: list[Node | None] = [tree]  # None ends the innermost open span
     while stack:
         node = stack.pop()
         if node is None:
-            place, start, label = open_spans.pop()
-            spans[place] = Span(start, position, label)
+            index, start, label = open_spans.pop()
+            spans[index] = Span(start, position, label)
         elif type(node) is Tree:
             chain, children = _chain(node)
             open_spans.append((len(spans), position, chain))
@@ -44,7 +44,7 @@ def spans_of(tree: Tree) -> list[Span]:
 
 
 def spans_below_root(tree: Tree) -> list[Span]:
-    """The constituents without the root symbol (TOP, ROOT, S1, VROOT), which no parser need predict."""
+    """All constituents but the root symbol (TOP, ROOT, S1, VROOT), which a parser needn't predict."""
     first, *rest = spans = spans_of(tree)
     if tree.label not in ROOT_SYMBOLS:
         return spans
@@ -62,14 +62,14 @@ def _chain(node: Tree) -> tuple[Chain, tuple[Node, ...]]:
 def nest(
     leaves: Sequence[Leaf], starts: Sequence[int], ends: Sequence[int], labels: Sequence[Chain], root: str | None
 ) -> Tree:
-    """The tree with these constituents, which come as columns, outer before inner.
+    """Builds a tree from its constituents, given as three columns, outer constituents before inner ones.
 
-    It stands under ``root`` if given, which must be where nothing spans all words.
+    ``root`` is the label above them all. It may be None only if one constituent covers all words.
     """
     top: list[Node] = []
     children = top
-    open_nodes: list[tuple[int, Chain, list[Node]]] = []  # end, label, and the list that the node goes into
-    done = 0  # words that have found their place
+    open_nodes: list[tuple[int, Chain, list[Node]]] = []  # end, label, and the parent's children
+    done = 0  # words that are in the tree already
     words = len(leaves)
     for start, end, label in zip((*starts, words), (*ends, words), (*labels, ()), strict=True):
         while open_nodes and open_nodes[-1][0] <= start:

@@ -1,4 +1,4 @@
-"""Trees dealt out to train, dev and test: at random but always the same way, one by one or file by file."""
+"""Splits trees into train, dev and test: at random but repeatably, tree by tree or file by file."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from fencepost.trees.treebank import Treebank
 PARTS: Final = ("train", "dev", "test")
 
 
-def deal(sizes: Sequence[int], ratio: Sequence[float], seed: int) -> list[int]:
-    """For each unit (a tree, or a file of ``sizes`` trees) the part that it goes to, shares being near ``ratio``.
+def assign_parts(sizes: Sequence[int], ratio: Sequence[float], seed: int) -> list[int]:
+    """The part (0, 1 or 2) of each unit, so that the parts' sizes are close to ``ratio``.
 
-    Units come up in random order, and each goes to the part that is furthest below its share.
+    A unit is a tree or a file; ``sizes`` are their numbers of trees. In random order, each unit goes to the part that
+    is furthest below its share.
     """
     if len(ratio) > len(PARTS) or min(ratio, default=0) < 0 or not 0 < sum(ratio) < math.inf:
-        raise UsageError("a ratio is up to three numbers, not negative and not all 0", hint="--ratio 8:1:1")
+        raise UsageError("a ratio must be one to three numbers, 0 or more and not all 0", hint="--ratio 8:1:1")
     missing = [share * sum(sizes) / sum(ratio) for share in ratio]
     order = list(range(len(sizes)))
     random.Random(seed).shuffle(order)
@@ -33,8 +34,8 @@ def deal(sizes: Sequence[int], ratio: Sequence[float], seed: int) -> list[int]:
 
 
 def split(units: Sequence[Treebank], ratio: Sequence[float], seed: int = 1) -> list[Treebank]:
-    """Whole units (files, say) dealt out to as many treebanks as ``ratio`` has numbers; the order of trees is kept."""
-    parts = deal([len(unit) for unit in units], ratio, seed)
+    """Splits whole units, such as files, into one treebank for each number in ``ratio``. Trees keep their order."""
+    parts = assign_parts([len(unit) for unit in units], ratio, seed)
     banks = [
         Treebank(tree for unit, part in zip(units, parts, strict=True) if part == number for tree in unit)
         for number in range(len(ratio))
@@ -42,7 +43,7 @@ def split(units: Sequence[Treebank], ratio: Sequence[float], seed: int = 1) -> l
     for name, share, bank in zip(PARTS, ratio, banks, strict=False):
         if share and not bank:
             hint = "give more trees, or fewer parts" if len(units) == sum(map(len, units)) else "split by tree"
-            raise InputError(f"{len(units)} pieces are too few: nothing is left for {name}", hint=hint)
+            raise InputError(f"{len(units)} pieces are too few: {name} would be empty", hint=hint)
     return banks
 
 
@@ -51,16 +52,16 @@ def split_trees(bank: Treebank, ratio: Sequence[float], seed: int = 1) -> list[T
 
 
 def part_files(folder: Path, shares: Sequence[float]) -> list[Path]:
-    """Of the parts that have a share."""
+    """The files of the parts whose share isn't 0."""
     return [folder / f"{name}.txt" for name, share in zip(PARTS, shares, strict=False) if share]
 
 
 def write_parts(banks: Sequence[Treebank], folder: Path) -> list[Path]:
-    """``train.txt``, ``dev.txt`` and ``test.txt`` in a folder; a part without trees gets no file."""
+    """Writes ``train.txt``, ``dev.txt`` and ``test.txt`` into a folder. A part without trees gets no file."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"can't be made: {error.strerror}", source=str(folder)) from error
+        raise InputError(f"can't create the folder: {error.strerror}", source=str(folder)) from error
     paths = part_files(folder, [len(bank) for bank in banks])
     for bank, path in zip(filter(len, banks), paths, strict=True):
         bank.save(path)

@@ -1,4 +1,4 @@
-"""A treebank in figures: sizes, labels, unary chains, depth. Figures of several files add up."""
+"""Counts over a treebank: sizes, labels, unary chains, depth. Counts of several files can be added."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fencepost.trees.tree import Tree
 
 @dataclass
 class Stats:
-    """Counts over trees. The root symbol counts neither as a label, nor in a chain, nor for depth."""
+    """Counts over trees. The root symbol isn't counted: not as a label, not in a chain, not for depth."""
 
-    lengths: Counter[int] = field(default_factory=Counter)  # sentences of each number of words
+    lengths: Counter[int] = field(default_factory=Counter)  # number of words -> number of sentences
     tags: Counter[str] = field(default_factory=Counter)
-    chains: Counter[Chain] = field(default_factory=Counter)  # constituents; a unary chain is one of them
-    depth: int = 0  # phrases on the longest way down from the root
-    distinct: set[int] = field(default_factory=set)  # hashes, so that equal trees are found without keeping them
+    chains: Counter[Chain] = field(default_factory=Counter)  # constituents; a unary chain counts as one
+    depth: int = 0  # phrases on the longest path from the root to a word
+    distinct: set[int] = field(default_factory=set)  # hashes of trees: they reveal repeated trees, and are smaller
 
     @classmethod
     def of(cls, trees: Iterable[Tree]) -> Stats:

@@ -1,4 +1,4 @@
-"""Phrase-structure trees: immutable and n-ary. A ``Leaf`` is a word under its tag, a ``Tree`` a labelled phrase."""
+"""Phrase-structure trees: immutable and n-ary. A ``Leaf`` is a word with its tag, a ``Tree`` is a labelled phrase."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 BRACKET_ESCAPES: Final = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"}
 _ESCAPED = re.compile("|".join(BRACKET_ESCAPES))
 _BRACKETS = re.compile(r"[(){}]|" + _ESCAPED.pattern)
-NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")  # what no UTF-8 text file can hold, or should
-_NO_SYMBOL = re.compile("[\\s()\0\ud800-\udfff]")
-_NO_WORD = re.compile("[\\s\0\ud800-\udfff]", re.ASCII)
+NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")  # NUL, and surrogates, which UTF-8 can't encode
+_NOT_IN_SYMBOLS = re.compile("[\\s()\0\ud800-\udfff]")
+_NOT_IN_WORDS = re.compile("[\\s\0\ud800-\udfff]", re.ASCII)
 
 
 class _Immutable:
@@ -37,8 +37,8 @@ class _Immutable:
         return self
 
 
-class Place(Protocol):
-    """Where something starts and ends in a text."""
+class HasOffsets(Protocol):
+    """Anything with a start and an end in a text, such as a token."""
 
     @property
     def start(self) -> int: ...
@@ -54,10 +54,10 @@ class Leaf(_Immutable):
     word: str
 
     def __init__(self, tag: str, word: str) -> None:
-        if not tag or _NO_SYMBOL.search(tag):
-            raise TreeError(f"a tag is one symbol without blanks or brackets, got {tag!r}")
-        if not word or _NO_WORD.search(word):
-            raise TreeError(f"a word is not empty and has no blanks, got {word!r}", hint="write _ for a blank")
+        if not tag or _NOT_IN_SYMBOLS.search(tag):
+            raise TreeError(f"a tag must be one symbol without blanks or brackets, got {tag!r}")
+        if not word or _NOT_IN_WORDS.search(word):
+            raise TreeError(f"a word must not be empty or contain blanks, got {word!r}", hint="write _ for a blank")
         _set_tag(self, tag)
         # Escaped first, so that printing and reading agree even on a word such as "-LRB(".
         _set_word(self, unescape(escape(word)))
@@ -86,11 +86,11 @@ class Tree(_Immutable):
     children: tuple[Node, ...]
 
     def __init__(self, label: str, children: Iterable[Node]) -> None:
-        if not label or _NO_SYMBOL.search(label):
-            raise TreeError(f"a label is one symbol without blanks or brackets, got {label!r}")
+        if not label or _NOT_IN_SYMBOLS.search(label):
+            raise TreeError(f"a label must be one symbol without blanks or brackets, got {label!r}")
         children = tuple(children)
         if not children:
-            raise EmptyNodeError(f"a phrase has at least one child; {label} has none")
+            raise EmptyNodeError(f"a phrase must have at least one child; {label} has none")
         for child in children:
             if not isinstance(child, (Tree, Leaf)):
                 raise TreeError(f"a child is a Tree or a Leaf, got {child!r} under {label}")
@@ -116,7 +116,7 @@ class Tree(_Immutable):
         return to_nltk(self)
 
     def walk(self) -> Iterator[Node]:
-        """This phrase and all below it, leaves included, each before its children."""
+        """This phrase and all nodes below it, leaves included, each before its children."""
         stack: list[Node] = [self]
         while stack:
             node = stack.pop()
@@ -125,7 +125,7 @@ class Tree(_Immutable):
                 stack.extend(reversed(node.children))
 
     def subtrees(self, label: str | None = None) -> Iterator[Tree]:
-        """The phrases of this tree, or those with a label; ``tree.subtrees("NP")``."""
+        """The phrases of this tree, or only those with a label: ``tree.subtrees("NP")``."""
         return (node for node in self.walk() if type(node) is Tree and (label is None or node.label == label))
 
     def leaves(self) -> list[Leaf]:
@@ -138,9 +138,9 @@ class Tree(_Immutable):
         return [leaf.tag for leaf in self.leaves()]
 
     def spans(self) -> list[tuple[str, int, int]]:
-        """Label, first word and end of every phrase, outer before inner: ``words()[start:end]`` are its words."""
+        """(label, start, end) of every phrase, outer before inner: ``words()[start:end]`` are its words."""
         found: list[tuple[str, int, int]] = []
-        stack: list[Node | int] = [self]  # a number closes that phrase of those found
+        stack: list[Node | int] = [self]  # a number closes the phrase with that index in ``found``
         words = 0
         while stack:
             node = stack.pop()
@@ -155,15 +155,15 @@ class Tree(_Immutable):
                 words += 1
         return found
 
-    def characters(self, tokens: Sequence[Place]) -> list[tuple[str, int, int]]:
-        """``spans`` in characters; ``tokens`` say where each word stands, as those of a ``TextSentence`` do."""
+    def characters(self, tokens: Sequence[HasOffsets]) -> list[tuple[str, int, int]]:
+        """``spans`` counted in characters. ``tokens`` give each word's start and end, as in a ``TextSentence``."""
         spans = self.spans()
         if len(tokens) != spans[0][2]:
             raise MismatchError(f"{spans[0][2]} words but {len(tokens)} tokens")
         return [(label, tokens[start].start, tokens[end - 1].end) for label, start, end in spans]
 
     def pretty(self, width: int | None = None) -> str:
-        """A drawing for a terminal; indented brackets where it would be wider than that, or than ``width``."""
+        """A drawing for a terminal, or indented brackets if it would be wider than ``width`` or the terminal."""
         from fencepost.drawing.terminal import pretty
 
         return pretty(self, width)
@@ -175,7 +175,7 @@ class Tree(_Immutable):
         return to_svg(self)
 
     def _repr_svg_(self) -> str:
-        return self.to_svg()  # notebooks ask for it
+        return self.to_svg()  # notebooks call this method
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -211,17 +211,17 @@ class Tree(_Immutable):
 
 Node: TypeAlias = Tree | Leaf
 
-# Immutable objects still have to be filled once; the slots' own setters do it.
+# Trees refuse assignment, so the slots' own setters fill new ones.
 _set_tag = Leaf.__dict__["tag"].__set__
 _set_word = Leaf.__dict__["word"].__set__
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
 _new = object.__new__
-_run_through = deque[None](maxlen=0).extend
+_exhaust = deque[None](maxlen=0).extend
 
 
 def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
-    """``Tree(label, children)`` for callers that know both to be right: the reader and the decoder's output."""
+    """``Tree(label, children)`` without checks, for the reader and the decoder, whose labels and children are valid."""
     tree = _new(Tree)
     _set_label(tree, label)
     _set_children(tree, children)
@@ -229,7 +229,7 @@ def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
 
 
 def unchecked_leaf(tag: str, word: str) -> Leaf:
-    """``Leaf(tag, word)`` for callers that know both to be right, the word being real text."""
+    """``Leaf(tag, word)`` without checks: the tag must be valid, and the word real text."""
     leaf = _new(Leaf)
     _set_tag(leaf, tag)
     _set_word(leaf, word)
@@ -237,15 +237,15 @@ def unchecked_leaf(tag: str, word: str) -> Leaf:
 
 
 def unchecked_leaves(tags: Sequence[str], words: Sequence[str]) -> list[Leaf]:
-    """``unchecked_leaf`` for many at once, without a step of Python for each."""
+    """``unchecked_leaf`` for many words at once, in loops that run in C."""
     leaves = list(map(_new, repeat(Leaf, len(words))))
-    _run_through(map(_set_tag, leaves, tags))
-    _run_through(map(_set_word, leaves, words))
+    _exhaust(map(_set_tag, leaves, tags))
+    _exhaust(map(_set_word, leaves, words))
     return leaves
 
 
 def as_tree(tree: Tree | nltk.Tree) -> Tree:
-    """The tree itself, or what an NLTK tree is in our type."""
+    """The tree itself, or an NLTK tree converted to our type."""
     if isinstance(tree, Tree):
         return tree
     if any(kind.__module__.startswith("nltk.") for kind in type(tree).__mro__):
@@ -254,30 +254,30 @@ def as_tree(tree: Tree | nltk.Tree) -> Tree:
 
 
 def real_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Words as leaves hold them, for many words at once; the error names the first that no leaf can hold."""
+    """Words as leaves store them, with brackets unescaped. Raises TreeError for the first word that isn't valid."""
     text = "".join(words)
-    if _NO_WORD.search(text) or not all(words):
-        place, word = next((p, w) for p, w in enumerate(words, 1) if not w or _NO_WORD.search(w))
-        raise TreeError(f"word {place}, {word!r}, is empty, or has blanks or characters in it that are no text")
+    if _NOT_IN_WORDS.search(text) or not all(words):
+        number, word = next((n, w) for n, w in enumerate(words, 1) if not w or _NOT_IN_WORDS.search(w))
+        raise TreeError(f"word {number}, {word!r}, is empty or contains blanks or characters that aren't text")
     if "-" in text and _BRACKETS.search(text):
         return tuple(unescape(escape(word)) for word in words)
     return tuple(words)
 
 
 def check_tags(tags: Sequence[str]) -> None:
-    """Tags that leaves can hold; the error names the first that isn't."""
-    if _NO_SYMBOL.search("".join(tags)) or not all(tags):
-        place, tag = next((p, t) for p, t in enumerate(tags, 1) if not t or _NO_SYMBOL.search(t))
-        raise TreeError(f"tag {place}, {tag!r}, is empty or has blanks or brackets in it")
+    """Raises TreeError for the first tag that isn't valid."""
+    if _NOT_IN_SYMBOLS.search("".join(tags)) or not all(tags):
+        number, tag = next((n, t) for n, t in enumerate(tags, 1) if not t or _NOT_IN_SYMBOLS.search(t))
+        raise TreeError(f"tag {number}, {tag!r}, is empty or contains blanks or brackets")
 
 
 def unescape(word: str) -> str:
-    """Real text for a word as written in a treebank: ``-LRB-`` becomes ``(``, also inside a word."""
+    """The real text of a word in a treebank: ``-LRB-`` becomes ``(``, also inside a word."""
     return _ESCAPED.sub(lambda match: BRACKET_ESCAPES[match[0]], word) if "-" in word else word
 
 
 def escape(word: str) -> str:
-    """A word as written in a treebank: brackets become ``-LRB-``, ``-RRB-``, ``-LCB-``, ``-RCB-``."""
+    """A word as treebanks write it: brackets become ``-LRB-``, ``-RRB-``, ``-LCB-``, ``-RCB-``."""
     for escaped, bracket in BRACKET_ESCAPES.items():
         if bracket in word:
             word = word.replace(bracket, escaped)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
 from fencepost.errors import InputError, MismatchError, UsageError
-from fencepost.storage.text_files import find_files, read_lines, write_atomically
+from fencepost.storage.find_files import find_files
+from fencepost.storage.text_reader import read_lines
+from fencepost.storage.text_writer import write_atomically
 from fencepost.trees.brackets import read_trees
 from fencepost.trees.garbage_collection import no_garbage_collection
 from fencepost.trees.tree import Tree, as_tree
@@ -19,17 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words, perhaps with their tags, their tree, and where blanks stood in the text that they come from."""
+    """Words, and if known their tags, their tree, and which of them a blank follows in the text."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
     tree: Tree | None = None
-    spaces: tuple[bool, ...] | None = None  # whether a blank follows each word
+    spaces: tuple[bool, ...] | None = None  # True for a word that a blank follows
 
     def __post_init__(self) -> None:
         for name in ("words", "tags", "spaces"):
-            if type(given := getattr(self, name)) is not tuple and (given is not None or name == "words"):
-                object.__setattr__(self, name, _as_tuple(name, given))
+            if type(value := getattr(self, name)) is not tuple and (value is not None or name == "words"):
+                object.__setattr__(self, name, _as_tuple(name, value))
         if self.tags is not None and len(self.tags) != len(self.words):
             raise MismatchError(f"{len(self.words)} words but {len(self.tags)} tags")
         if self.spaces is not None and len(self.spaces) != len(self.words):
@@ -47,22 +49,22 @@ class Sentence:
         return len(self.words)
 
 
-def _as_tuple(name: str, given: object) -> tuple[object, ...]:
-    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):
-        like = {"words": '["Some", "words"]', "tags": '["DT", "NNS"]', "spaces": "[True, False]"}
-        raise InputError(f"the {name} of a sentence are a list, not {given!r}", hint=f"such as {like[name]}")
-    return tuple(given)
+def _as_tuple(name: str, value: object) -> tuple[object, ...]:
+    if isinstance(value, (str, bytes, set, frozenset)) or not isinstance(value, Iterable):
+        examples = {"words": '["Some", "words"]', "tags": '["DT", "NNS"]', "spaces": "[True, False]"}
+        raise InputError(f"the {name} of a sentence are a list, not {value!r}", hint=f"such as {examples[name]}")
+    return tuple(value)
 
 
 class Treebank(Sequence[Tree]):
-    """Trees in memory, in the order of their files. NLTK trees are taken, too."""
+    """Trees in memory, in the order of their files. NLTK trees are converted."""
 
     def __init__(self, trees: Iterable[Tree | nltk.Tree]) -> None:
         self.trees = tuple(map(as_tree, trees))
 
     @classmethod
     def load(cls, *paths: str | Path) -> Treebank:
-        """Reads files, folders and globs; .gz files too."""
+        """Reads files, folders and globs. Files may be gzipped (``.gz``)."""
         for path in paths:
             if not isinstance(path, str | Path):
                 raise UsageError(f"a path is a string or a Path, not {path!r}", hint="Treebank.load(*paths)")
@@ -73,7 +75,7 @@ class Treebank(Sequence[Tree]):
         return bank
 
     def save(self, path: str | Path) -> None:
-        """Writes one tree a line."""
+        """Writes one tree per line."""
         with write_atomically(path) as file:
             file.writelines(f"{tree}\n" for tree in self.trees)
 

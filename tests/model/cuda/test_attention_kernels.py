@@ -10,8 +10,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from fencepost.model.cuda.available import has_triton
-from fencepost.model.cuda.packed_attention import LARGEST, OLDEST, HeadSizes, attend_packed
+from fencepost.model.cuda.available import LARGEST, OLDEST, has_triton
+from fencepost.model.cuda.packed_attention import attend_packed
+from fencepost.model.heads import HeadSizes
 from fencepost.model.plan import EVERYWHERE, AttentionPlan, Reach
 from tests.model.cuda.test_packed_attention import encoder, inputs, run
 from tests.model.interpreted import run_interpreted
@@ -160,7 +161,7 @@ def assert_encoders_like_masked_ones() -> None:
     for kind, plan in [("dense", relaxed), ("position", relaxed), *product(["block"], plans)]:
         model, (content, layout) = encoder(kind), inputs(3, 12, 2)
         expected = run(model, content, layout, plan)
-        with mock.patch("fencepost.model.attention.serves", return_value=True):
+        with mock.patch("fencepost.model.cuda.available.attention", return_value=True):
             found = run(model, content, layout, plan)
         assert_near(found, expected, 1e-4)
         assert not torch.equal(found[0], expected[0])  # it was not computed in the same way

@@ -1,4 +1,4 @@
-"""Attention without padding, and layers that play from recordings, against the layers as they are.
+"""Attention without padding, and layers that run as CUDA graphs, against the layers as they are.
 
 On a GPU with the kernels; on the CPU with a loop in the kernel's place, and layers that are run and not recorded.
 """
@@ -18,11 +18,12 @@ from torch import Tensor
 from fencepost.config.settings import Config
 from fencepost.model.bert import Bert
 from fencepost.model.build import build_model
-from fencepost.model.cuda.available import has_triton
-from fencepost.model.cuda.graphs import LONGEST, Recordings, _capacity, _filled, _Recordable
-from fencepost.model.cuda.packed_attention import OLDEST, HeadSizes, roles, serves
+from fencepost.model.cuda import available
+from fencepost.model.cuda.available import OLDEST, has_triton
+from fencepost.model.cuda.graphs import LONGEST, CudaGraphs, _capacity, _filled, _Recordable
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
+from fencepost.model.heads import HeadSizes, roles
 from fencepost.model.plan import AttentionPlan, Reach
 from fencepost.model.precision import lower
 from fencepost.model.pretrained import Pretrained
@@ -90,7 +91,7 @@ def assert_near(found: list[Tensor], expected: list[Tensor], tolerance: float) -
 @pytest.fixture
 def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
     """One that nobody computes on."""
-    monkeypatch.setattr("fencepost.model.cuda.packed_attention.has_triton", lambda: True)
+    monkeypatch.setattr("fencepost.model.cuda.available.has_triton", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: OLDEST)
     return torch.device("cuda")
 
@@ -111,22 +112,22 @@ def new_gpu(monkeypatch: pytest.MonkeyPatch) -> torch.device:
 def test_the_kernels_serve_heads_up_to_a_size(
     new_gpu: torch.device, sizes: tuple[int, int], dtype: torch.dtype, has_kernels: bool
 ) -> None:
-    assert serves(HeadSizes(8, *sizes), dtype, new_gpu) == has_kernels
+    assert available.attention(HeadSizes(8, *sizes), dtype, new_gpu) == has_kernels
 
 
 def test_the_kernels_are_not_on_the_cpu(new_gpu: torch.device) -> None:
-    assert serves(EIGHT, torch.bfloat16, new_gpu)
-    assert not serves(EIGHT, torch.bfloat16, torch.device("cpu"))
+    assert available.attention(EIGHT, torch.bfloat16, new_gpu)
+    assert not available.attention(EIGHT, torch.bfloat16, torch.device("cpu"))
 
 
 def test_an_old_gpu_has_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _: (7, 5))
-    assert not serves(EIGHT, torch.bfloat16, new_gpu)
+    assert not available.attention(EIGHT, torch.bfloat16, new_gpu)
 
 
 def test_without_triton_there_are_no_kernels(new_gpu: torch.device, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.model.cuda.packed_attention.has_triton", lambda: False)
-    assert not serves(EIGHT, torch.bfloat16, new_gpu)
+    monkeypatch.setattr("fencepost.model.cuda.available.has_triton", lambda: False)
+    assert not available.attention(EIGHT, torch.bfloat16, new_gpu)
 
 
 def run_padded(model: SelfAttentiveEncoder, content: Tensor, layout: Layout, plan: AttentionPlan) -> list[Tensor]:
@@ -158,19 +159,19 @@ def test_attention_in_fp32_without_padding_is_that_with_a_mask(kind: str, plan: 
 @PLANS
 def test_recorded_layers_give_the_same_as_the_layers(kind: str, plan: AttentionPlan) -> None:
     model = encoder_on_gpu(kind)
-    recordings = Recordings(model.layers)
+    graphs = CudaGraphs(model.layers)
     for lengths in ([3, 40, 2], [9], [3, 40, 2], [60] * 20, [7] * 70, [9]):
         content, layout = on_gpu(*lengths)
-        model.recordings = None
+        model.cuda_graphs = None
         expected = run(model, content, layout, plan)
-        model.recordings = recordings
+        model.cuda_graphs = graphs
         assert_near(run(model, content, layout, plan), expected, 0.02)
 
 
 @ON_A_GPU
 def test_recorded_dropout_depends_on_the_seed_alone() -> None:
     model, (content, layout) = encoder_on_gpu("block", dropout=0.3), on_gpu(5, 20)
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
 
     def drawn(seed: int) -> Tensor:
         torch.manual_seed(seed)
@@ -202,15 +203,14 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> list[_Recordable]:
     """What was recorded, in a world where the CPU has the kernels and can record."""
     found: list[_Recordable] = []
 
-    def record(_: Recordings, layers: _Recordable, samples: tuple[Tensor, ...]) -> _Recordable:
+    def record(_: CudaGraphs, layers: _Recordable, samples: tuple[Tensor, ...]) -> _Recordable:
         found.append(layers)
         return layers
 
-    for module in ("attention", "bert"):
-        monkeypatch.setattr(f"fencepost.model.{module}.serves", lambda *_: True)
+    monkeypatch.setattr("fencepost.model.cuda.available.attention", lambda *_: True)
     monkeypatch.setattr("fencepost.model.attention.attend_packed", attend_one_by_one)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
-    monkeypatch.setattr(Recordings, "_record", record)
+    monkeypatch.setattr(CudaGraphs, "_record", record)
     return found
 
 
@@ -232,21 +232,21 @@ def test_sentences_that_are_too_long_need_a_mask() -> None:
 @KINDS
 def test_layers_filled_up_with_rows_give_the_same_as_the_layers(recorded: list[_Recordable], kind: str) -> None:
     model = encoder(kind)
-    recordings = Recordings(model.layers)
+    graphs = CudaGraphs(model.layers)
     for lengths in ([3, 40, 2], [64] * 2, [7] * 70, [3, 40, 2]):
         content, layout = inputs(*lengths)
-        model.recordings = None
+        model.cuda_graphs = None
         expected = run(model, content, layout, AttentionPlan())
-        model.recordings = recordings
+        model.cuda_graphs = graphs
         assert_near(run(model, content, layout, AttentionPlan()), expected, 1e-4)
     assert len(recorded) == 2  # [64] * 2 needs no spare row, and shares a capacity with [3, 40, 2]
 
 
-def test_each_plan_has_recordings_of_its_own(recorded: list[_Recordable]) -> None:
+def test_each_plan_has_graphs_of_its_own(recorded: list[_Recordable]) -> None:
     model, (content, layout) = encoder("block"), inputs(5, 9)
     plans = AttentionPlan(), AttentionPlan(content=(2,))
     expected = [run(model, content, layout, plan) for plan in plans]
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
     for plan, without in zip(plans, expected, strict=True):
         assert_near(run(model, content, layout, plan), without, 1e-4)
     assert [layers.how for layers in recorded] == [(plan,) for plan in plans]
@@ -254,16 +254,16 @@ def test_each_plan_has_recordings_of_its_own(recorded: list[_Recordable]) -> Non
 
 def test_nothing_is_recorded_where_there_are_no_gradients(recorded: list[_Recordable]) -> None:
     model, (content, layout) = encoder("block"), inputs(5, 9)
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
     with torch.no_grad():
         model(content, layout, AttentionPlan())
     model.eval()(content, layout, AttentionPlan())
     assert recorded == []
 
 
-def test_a_sequence_too_long_for_recordings_is_not_recorded(recorded: list[_Recordable]) -> None:
+def test_a_sequence_too_long_for_graphs_is_not_recorded(recorded: list[_Recordable]) -> None:
     model, (content, layout) = encoder("block"), inputs(LONGEST + 1, 2)
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
     assert len(model(content, layout, AttentionPlan())) == LONGEST + 3
     assert recorded == []
 
@@ -271,7 +271,7 @@ def test_a_sequence_too_long_for_recordings_is_not_recorded(recorded: list[_Reco
 def test_no_more_is_recorded_than_memory_allows(recorded: list[_Recordable], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fencepost.model.cuda.graphs.MOST", 1)
     model = encoder("block")
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
     for lengths in ([4], [2] * 70, [5]):
         model(*inputs(*lengths), AttentionPlan())
     assert [layers.count for layers in recorded] == [64]
@@ -293,7 +293,7 @@ def test_there_are_sequences_enough_for_all_spare_rows(
     monkeypatch.setattr(_Recordable, "forward", lambda _, *filled: seen.append(filled[-1]) or filled[0])
     layout = layout_of(*[length] * sentences)
     rows = torch.zeros(sentences * length, 4)
-    assert len(Recordings(torch.nn.Identity())((rows,), layout)) == len(rows)
+    assert len(CudaGraphs(torch.nn.Identity())((rows,), layout)) == len(rows)
     assert seen[0][-1] == _capacity(len(rows))
     assert (seen[0].diff() >= 0).all()
     assert len(seen[0]) == recorded[0].count + 1
@@ -304,14 +304,14 @@ def test_what_is_dropped_does_not_depend_on_what_was_recorded_before(
 ) -> None:
     monkeypatch.setattr("fencepost.model.cuda.graphs.MOST", 1)
     model, (content, layout) = encoder("block", dropout=0.3), inputs(*[2] * 70)
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
 
     def drawn() -> Tensor:
         torch.manual_seed(1)
         return model(content, layout, AttentionPlan())
 
     first = drawn()  # recorded
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
     model(*inputs(4), AttentionPlan())  # and now there is no room for more
     assert torch.equal(first, drawn())
     assert len(recorded) == 2
@@ -321,14 +321,14 @@ def test_layers_that_cannot_be_recorded_run_as_they_are(monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("CUDA error: capture failed\nand more")
 
-    monkeypatch.setattr("fencepost.model.attention.serves", lambda *_: True)
+    monkeypatch.setattr("fencepost.model.cuda.available.attention", lambda *_: True)
     monkeypatch.setattr("fencepost.model.attention.attend_packed", attend_one_by_one)
     monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: None)
     monkeypatch.setattr(torch.cuda, "make_graphed_callables", fail)
     monkeypatch.setattr(torch.random, "fork_rng", lambda devices: nullcontext())
     model, (content, layout) = encoder("block"), inputs(5, 9)
     expected = run(model, content, layout, AttentionPlan())
-    model.recordings = Recordings(model.layers)
+    model.cuda_graphs = CudaGraphs(model.layers)
     with pytest.warns(UserWarning, match=r"unrecorded.*capture failed$"):
         found = run(model, content, layout, AttentionPlan())
     assert_near(found, expected, 1e-4)
@@ -352,7 +352,7 @@ def test_layers_of_bert_are_recorded_with_their_mix(recorded: list[_Recordable],
     expected = vectors_and_gradients()
     layers = model.to_record()
     assert layers is not None
-    model.recordings = Recordings(layers)
+    model.cuda_graphs = CudaGraphs(layers)
     assert_near(vectors_and_gradients(), expected, 1e-4)
     assert len(recorded) == 1
 

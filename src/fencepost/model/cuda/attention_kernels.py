@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from fencepost.model.cuda.packed_attention import HeadSizes, Roles
+from fencepost.model.heads import HeadSizes, Roles
 from fencepost.model.plan import Reach
 
 TILE, EXACT_TILE = 32, 16  # rows in half precision and in fp32

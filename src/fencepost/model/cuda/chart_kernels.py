@@ -1,6 +1,6 @@
 """Charts on a GPU in Triton: one program a sentence, a barrier between diagonals, nothing for the host to wait for.
 
-The recursions are those of ``chart.cky`` and ``chart.inside``, on charts packed as ``chart.layout`` says. A program
+The recursions are those of ``chart.cky`` and ``chart.inside``, on charts packed as ``chart.packing`` says. A program
 works on tiles of SPLITS x STARTS: places to split a span, by start positions along a diagonal.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"

@@ -1,6 +1,6 @@
-"""Layers as recordings (CUDA graphs): a training step launches two of them instead of 700 kernels.
+"""Layers recorded as CUDA graphs: a training step launches two of them instead of 700 kernels.
 
-The host takes longer to launch those kernels than the GPU to run them. A recording has one fixed shape, so a batch is
+The host takes longer to launch those kernels than the GPU takes to run them. A graph has one fixed shape, so a batch is
 filled up with rows of zeros, short sequences of their own, to the next of a few capacities.
 """
 
@@ -21,10 +21,10 @@ ROWS: Final = 128  # capacities are multiples of this ...
 MANY_ROWS: Final = 512  # ... or of this, from the eighth on
 SEQUENCES: Final = 64
 PIECE: Final = 32  # spare rows of a sequence: attention takes the square of that
-MOST: Final = 24  # recordings, each of which keeps memory
+MOST: Final = 24  # graphs, each of which keeps memory
 
 
-class Recordings:
+class CudaGraphs:
     """Runs ``layers(*rows, sequences, None, *how)``, each capacity and each ``how`` recorded when it first comes.
 
     Gradients are where the last run left them: a batch in several pieces, whose gradients add up, can't use it.
@@ -44,7 +44,7 @@ class Recordings:
         capacity = _capacity(used)
         count = _up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
         key = capacity, count, *how
-        # Recordings know nothing of autocast: the layers' matrices say in which precision to multiply.
+        # CUDA graphs know nothing of autocast: the layers' matrices say in which precision to multiply.
         with torch.autocast(rows[0].device.type, enabled=False):
             if sequences.width > LONGEST:
                 y: Tensor = self._layers(*rows, sequences, None, *how)

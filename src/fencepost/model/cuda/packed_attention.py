@@ -2,68 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from fencepost.model.cuda.available import has_triton
+from fencepost.model.heads import HeadSizes, roles
 from fencepost.model.plan import Reach
-
-OLDEST: Final = (8, 0)  # the compute capability that Triton asks for
-LARGEST: Final = 512  # bytes of a head, of which a GPU's shared memory holds some tiles
-TYPES: Final = (torch.bfloat16, torch.float16, torch.float32)
-
-
-class HeadSizes(NamedTuple):
-    """How many, how many numbers each has, and what q · k is divided by the root of: d_k unless another is given."""
-
-    heads: int
-    d_k: int
-    d_v: int
-    divisor: int | None = None
-
-    @property
-    def scale(self) -> float:
-        """What q · k is multiplied by."""
-        return 1 / math.sqrt(self.divisor or self.d_k)
-
-
-class Roles(NamedTuple):
-    """[blocks, R, heads * d / blocks] each, head by head."""
-
-    query: Tensor
-    key: Tensor
-    value: Tensor
-
-
-def roles(parts: Sequence[Tensor], sizes: HeadSizes) -> Roles:
-    """Views of one, two or three tensors [blocks, R, columns], whose columns are queries, keys and values."""
-    blocks = len(parts[0])
-    assert sizes.d_k % blocks == sizes.d_v % blocks == 0, "a head has as many numbers in each block"
-    widths = [sizes.heads * size // blocks for size in (sizes.d_k, sizes.d_k, sizes.d_v)]
-    views: list[Tensor] = []
-    for part in parts:
-        first = 0
-        while first < part.shape[-1]:
-            width = widths[len(views)]
-            views.append(part[..., first : first + width])
-            first += width
-    return Roles(*views)
-
-
-def serves(sizes: HeadSizes, dtype: torch.dtype, device: torch.device) -> bool:
-    """Whether there are such kernels for heads of these sizes."""
-    return (
-        device.type == "cuda"
-        and dtype in TYPES
-        and max(sizes.d_k, sizes.d_v) * dtype.itemsize <= LARGEST
-        and has_triton()
-        and torch.cuda.get_device_capability(device) >= OLDEST
-    )
 
 
 def attend_packed(parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach) -> Tensor:
@@ -104,6 +51,6 @@ class _AttendPacked(torch.autograd.Function):
 
 
 def _noise(part: Tensor, sizes: HeadSizes) -> Tensor:
-    """A random number for each row of each head, by torch's generator, which recordings draw from anew in each run."""
+    """A random number for each row of each head, by torch's generator, which CUDA graphs draw from anew in each run."""
     shape = sizes.heads, part.shape[1]
     return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=part.device)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from fencepost.model.cuda import available
 from fencepost.model.parser_model import TorchBatch
-from fencepost.model.scorer import SpanScorer
-from fencepost.model.span_hidden import _has_kernels, span_hidden
+from fencepost.model.scorer import SpanScorer, span_hidden
 from tests.model.interpreted import run_interpreted
 from tests.model.model_samples import SENTENCES, batch_of
 
@@ -120,12 +120,12 @@ def test_without_gradients_the_layer_is_the_same() -> None:
 def test_deterministic_training_and_double_precision_go_without_the_kernels() -> None:
     pytest.importorskip("triton")
     fenceposts = torch.zeros(1, 1, device="cuda")
-    assert _has_kernels(fenceposts)
-    assert not _has_kernels(fenceposts.cpu())
-    assert not _has_kernels(fenceposts.double())
+    assert available.spans(fenceposts)
+    assert not available.spans(fenceposts.cpu())
+    assert not available.spans(fenceposts.double())
     torch.use_deterministic_algorithms(True)
     try:
-        assert not _has_kernels(fenceposts)
+        assert not available.spans(fenceposts)
     finally:
         torch.use_deterministic_algorithms(False)
 
@@ -134,7 +134,8 @@ INTERPRETED = """
     import torch
     from torch import nn
     from fencepost.model.cuda import span_kernels
-    from fencepost.model.span_hidden import span_hidden, span_hidden_in_one_launch
+    from fencepost.model.cuda.spans import span_hidden_in_one_launch
+    from fencepost.model.scorer import span_hidden
 
     def hidden_and_gradients(function, weights, fenceposts, starts, ends, bias, norm):
         hidden = function(fenceposts, starts, ends, bias, norm)

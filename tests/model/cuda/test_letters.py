@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from fencepost.model.recurrence import last_states
+from fencepost.model.lexical import last_states
 from fencepost.model.sequences import Layout
 from tests.model.interpreted import run_interpreted
 
@@ -97,7 +97,8 @@ INTERPRETED = """
     import torch
     from torch import nn
     from fencepost.model.sequences import Layout
-    from fencepost.model.recurrence import last_states, last_states_in_one_launch
+    from fencepost.model.cuda.letters import last_states_in_one_launch
+    from fencepost.model.lexical import last_states
 
     def states_and_gradients(function, lstm, rows, layout):
         states = function(lstm, rows, layout)

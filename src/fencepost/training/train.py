@@ -1,4 +1,4 @@
-"""``fencepost.train``: configurations and trees by name, and torch only once it is called."""
+"""``fencepost.train``: takes configurations and trees by name, and imports torch only when it is called."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ def train(
 ) -> Parser:
     """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done.
 
-    ``config`` may be a name or a TOML file, trees a file, a folder or a glob. ``start_from`` is a model trained before,
-    of the same sizes, whose weights it begins with: on another treebank, say.
+    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a trained
+    model of the same sizes: training begins with its weights, for example to continue on another treebank.
     """
-    try:
-        from fencepost.training import run
+    try:  # here and not above: without torch, importing this module must work
+        from fencepost.training.run import run_training
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "training") from error
-    return run.train(
+    return run_training(
         config if isinstance(config, Config) else Config.load(config),
-        _trees(train_trees),
-        _trees(dev_trees),
-        out,
+        _load_trees(train_trees),
+        _load_trees(dev_trees),
+        Path(out),
         resume=resume,
         device=device,
         start_from=start_from,
     )
 
 
-def _trees(given: Sequence[Tree] | str | Path) -> Sequence[Tree]:
-    if isinstance(given, str | Path):
-        return Treebank.load(given)
-    if given and not isinstance(given[0], Tree):
-        raise UsageError(f"these are no trees: {given[0]!r}", hint="Treebank.load reads files")
-    return given
+def _load_trees(trees: Sequence[Tree] | str | Path) -> Sequence[Tree]:
+    if isinstance(trees, str | Path):
+        return Treebank.load(trees)
+    if trees and not isinstance(trees[0], Tree):
+        raise UsageError(f"these are no trees: {trees[0]!r}", hint="Treebank.load reads files")
+    return trees

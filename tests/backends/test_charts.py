@@ -6,10 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.backends.charts import decode, inside
 from fencepost.chart import cky, packing
 from fencepost.chart.inside import log_partition, marginals
-from fencepost.chart.scores import LabelChart, SpanScores
-from fencepost.model.decode import best_labels, decode, inside, sum_by_sentence
+from fencepost.chart.scores import SpanScores
+from fencepost.model.cells import best_labels, sum_by_sentence
 from tests.model.interpreted import run_interpreted
 
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
@@ -26,8 +27,7 @@ def random_cells(lengths: list[int], seed: int, whole: bool = False) -> np.ndarr
 
 
 def assert_same_trees(scores: np.ndarray, lengths: list[int], device: str) -> None:
-    chart = LabelChart(scores, np.zeros(len(scores), np.int32), np.array(lengths))
-    expected_scores, expected = cky.mark(chart)
+    expected_scores, expected = cky.mark(scores, np.array(lengths))
     found_scores, found = decode(torch.tensor(scores, device=device), torch.tensor(lengths, device=device))
     assert found_scores.cpu().numpy().tolist() == expected_scores.tolist()
     assert np.array_equal(found.cpu().numpy(), expected)
@@ -52,6 +52,17 @@ def test_a_chart_of_equal_scores_branches_to_the_right(device):
     assert_same_trees(np.zeros(40 * 41 // 2 + 6, dtype=np.float32), lengths, device)
     _, marked = decode(torch.zeros(6, device=device), torch.tensor([3], device=device))
     assert marked.tolist() == [True, True, True, False, True, True]
+
+
+@ON_EACH_DEVICE
+def test_scores_in_double_precision_are_compared_in_double_precision(device):
+    scores = torch.zeros(6, dtype=torch.float64, device=device)
+    scores[3] = 1e-12  # the first two words together
+    total, marked = decode(scores, torch.tensor([3], device=device))
+    assert total.tolist() == [1e-12]
+    assert marked.tolist() == [True, True, True, True, False, True]
+    scores[0] = 1.0
+    assert decode(scores, torch.tensor([3], device=device))[1].tolist() == marked.tolist()
 
 
 @ON_EACH_DEVICE
@@ -113,7 +124,7 @@ def test_a_batch_of_no_sentences_is_no_trouble(device):
 
 INTERPRETED = """
     import torch
-    from fencepost.model import diagonals
+    from fencepost.backends import charts
     from fencepost.model.cuda import chart_kernels
 
     lengths = torch.tensor([1, 2, 34])
@@ -122,15 +133,15 @@ INTERPRETED = """
     torch.manual_seed(0)
     for scores in (torch.randn(int(counts.sum())), torch.randn(int(counts.sum())).round()):
         by_kernel = chart_kernels.best_trees(scores, offsets, lengths)
-        for found, expected in zip(by_kernel, diagonals.best_trees(scores, lengths), strict=True):
+        for found, expected in zip(by_kernel, charts.decode(scores, lengths), strict=True):
             assert torch.equal(found, expected)
     for force_root in (False, True):
         found = chart_kernels.inside_outside(scores, offsets, lengths, force_root)
-        expected = diagonals.inside_outside(scores.double(), lengths, force_root)
+        expected = charts.inside(scores.double(), lengths, force_root)
         torch.testing.assert_close(found[0].double(), expected[0], rtol=1e-5, atol=1e-5)
         torch.testing.assert_close(found[1].double(), expected[1], rtol=0, atol=2e-4)
 """
 
 
-def test_kernels_agree_with_torch_when_interpreted():
+def test_kernels_agree_with_numpy_when_interpreted():
     run_interpreted(INTERPRETED)

@@ -1,6 +1,6 @@
-"""The last states of a bidirectional LSTM over sequences of different lengths.
+"""The last states of a bidirectional LSTM over the letters of words (§5.1), all steps in one launch.
 
-torch's LSTM launches kernels step by step and keeps the host busy; on CUDA with Triton one launch takes all steps.
+torch's LSTM launches kernels step by step and keeps the host busy.
 """
 
 from __future__ import annotations
@@ -12,24 +12,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from fencepost.model.cuda.available import has_triton
-
 if TYPE_CHECKING:
     from fencepost.model.sequences import Layout
 
-UNITS_OF_TENSOR_CORES = 16
-
-
-def last_states(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
-    """[h→ at the last row; h← at the first row] of each sequence: [R, d] -> [B, 2H]. The LSTM has a single layer."""
-    if _has_kernels(lstm, rows):
-        return last_states_in_one_launch(lstm, rows, layout)
-    final: Tensor = lstm(layout.for_lstm(rows))[1][0]  # [2, B, H]
-    return final.transpose(0, 1).flatten(1)
-
 
 def last_states_in_one_launch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
-    """``last_states`` by Triton's kernels, wherever the rows are."""
+    """``model.lexical.last_states`` by Triton's kernels, wherever the rows are."""
     from_input, from_state, input_bias, state_bias = (torch.cat(both) for both in zip(*lstm.all_weights, strict=True))
     gates = F.linear(rows, from_input, input_bias + state_bias).view(len(rows), 2, -1)  # [R, 2, 4H]
     weight = from_state.view(2, -1, lstm.hidden_size).to(gates.dtype)  # [2, 4H, H]
@@ -57,8 +45,3 @@ class _LastStates(torch.autograd.Function):
         d_gates = lstm_kernels.backward(ctx.precision, d_final.contiguous(), weight, opened, cells, *sequences)
         d_weight = d_gates.permute(1, 2, 0) @ hidden.transpose(0, 1)  # [2, 4H, R] x [2, R, H]
         return d_gates, d_weight, None, None, None
-
-
-def _has_kernels(lstm: nn.LSTM, rows: Tensor) -> bool:
-    suitable = rows.dtype != torch.float64 and lstm.hidden_size % UNITS_OF_TENSOR_CORES == 0
-    return rows.is_cuda and suitable and has_triton()

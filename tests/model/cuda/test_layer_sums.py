@@ -10,14 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from fencepost.model.cuda.layer_sums import add_and_norm_in_one_launch, relu_and_drop_in_one_launch
 from fencepost.model.dropout import SharedDropout
+from fencepost.model.encoder import ResidualNorm, relu_and_drop
 from fencepost.model.linear import join_blocks
-from fencepost.model.residual import (
-    ResidualNorm,
-    add_and_norm_in_one_launch,
-    relu_and_drop,
-    relu_and_drop_in_one_launch,
-)
 from fencepost.model.sequences import Layout
 from tests.model.interpreted import run_interpreted
 from tests.model.model_samples import layout_of
@@ -72,7 +68,7 @@ def test_relu_comes_after_the_bias_and_some_of_it_is_dropped() -> None:
 INTERPRETED = """
     import torch
     from fencepost.model.cuda import layer_kernels
-    from tests.model.test_residual import (
+    from tests.model.cuda.test_layer_sums import (
         assert_dropout_like_torch, assert_nan_stays_nan, assert_norm_like_torch, assert_relu_like_torch
     )
 
@@ -197,7 +193,7 @@ def assert_dropout_like_torch() -> None:
     change.requires_grad_()
 
     def results(fused: bool) -> list[Tensor]:
-        with mock.patch("fencepost.model.residual._has_kernels", return_value=fused):
+        with mock.patch("fencepost.model.cuda.available.layer_sums", return_value=fused):
             torch.manual_seed(3)
             rows, dropped = norm(x, change, bias, dropout, layout), relu_and_drop(change, bias, dropout, layout)
         total = (rows.x.square() + join_blocks(dropped)).sum()

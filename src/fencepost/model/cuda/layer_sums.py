@@ -1,55 +1,32 @@
-"""What stands between the matrix products of a layer: sums, norms, biases, ReLU and dropout.
+"""What stands between the matrix products of a layer (sums, norms, biases, ReLU, dropout) in few launches.
 
-As torch has them they are some twenty kernels a layer, each of which reads and writes all rows; on CUDA with Triton
-they are three, and three for their gradients, besides dropout masks and sums of a few hundred rows.
+torch needs some twenty kernels a layer, each of which reads and writes all rows. Here there are three, and three for
+their gradients, besides dropout masks and sums of a few hundred rows.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-
-from fencepost.model.cuda.available import has_triton
-from fencepost.model.linear import join_blocks
 
 if TYPE_CHECKING:
     from fencepost.model.dropout import SharedDropout
     from fencepost.model.sequences import Sequences
 
 
-class Rows(NamedTuple):
-    """What goes from one sublayer to the next."""
-
-    x: Tensor  # [R, d_model] in fp32
-    low: Tensor  # the same, perhaps already in the precision of the matrices
-
-
-class ResidualNorm(nn.LayerNorm):
-    """§2.2. LayerNorm(x + Dropout(change + b)) after a sublayer, its bias b included where it has one.
-
-    x: [R, d_model], change: [blocks, R, d_model / blocks] -> [R, d_model]. Sums and norms are in the precision of x,
-    fp32, whatever that of the matrices.
-    """
-
-    def forward(  # type: ignore[override]
-        self, x: Tensor, change: Tensor, bias: Tensor | None, dropout: SharedDropout, layout: Sequences
-    ) -> Rows:
-        if _has_kernels(x, change, dropout) and self.elementwise_affine:
-            mask = _mask(dropout, x.shape, x.device, layout)
-            return Rows(*add_and_norm_in_one_launch(x, change, bias, mask, layout.sequence, self))
-        added = join_blocks(change).to(x.dtype)
-        z = super().forward(x + dropout(added if bias is None else added + bias.flatten(), layout))
-        return Rows(z, z)
+def add_and_norm(
+    x: Tensor, change: Tensor, bias: Tensor | None, dropout: SharedDropout, layout: Sequences, norm: nn.LayerNorm
+) -> tuple[Tensor, Tensor]:
+    """``ResidualNorm`` in one launch: [R, d_model] in the precision of x, and the same in that of ``change``."""
+    mask = _mask(dropout, x.shape, x.device, layout)
+    return add_and_norm_in_one_launch(x, change, bias, mask, layout.sequence, norm)
 
 
 def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Sequences) -> Tensor:
-    """Dropout(relu(h + b)): [blocks, R, size] -> the same."""
-    if not _has_kernels(h, h, dropout):
-        dropped: Tensor = dropout((h + bias).relu(), layout)
-        return dropped
+    """Dropout(relu(h + b)) in one launch: [blocks, R, size] -> the same."""
     mask = _mask(dropout, h.shape, h.device, layout)
     return relu_and_drop_in_one_launch(h, bias, mask, layout.sequence, 1.0 if mask is None else 1 / (1 - dropout.p))
 
@@ -127,9 +104,3 @@ class _ReluAndDrop(torch.autograd.Function):
 
 def _mask(dropout: SharedDropout, shape: torch.Size, device: torch.device, layout: Sequences) -> Tensor | None:
     return dropout.mask(shape, layout, torch.float32, device) if dropout.drops else None
-
-
-def _has_kernels(x: Tensor, change: Tensor, dropout: SharedDropout) -> bool:
-    """Kernels compute in fp32, and know of masks that a sequence shares, or of none."""
-    suitable = torch.float64 not in (x.dtype, change.dtype) and (dropout.shared or not dropout.drops)
-    return x.is_cuda and suitable and has_triton()

@@ -1,0 +1,165 @@
+"""What one-line sentences cost on their way through the parser: checks, splits, batches, and CPU seconds.
+
+    python benchmarks/parse_path.py                            # this checkout
+    python benchmarks/parse_path.py --before OTHER/src         # and another one, round by round in turn, as a ratio
+
+The CPU seconds include those of worker processes, but not the time that it takes to start Python and load the model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType
+from typing import Any
+
+SOURCES = Path(__file__).resolve().parent.parent / "src"
+COUNTED = {"real_words": "checks", "split_sentences": "splits"}
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    if arguments.child:
+        print(json.dumps(measure(**json.loads(arguments.child))))
+        return
+    sources = {"before": arguments.before, "after": SOURCES} if arguments.before else {"now": SOURCES}
+    for path in arguments.paths:
+        compare(path, sources, arguments)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, help="the src folder of another checkout")
+    parser.add_argument("--sentences", type=int, default=3000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--paths", nargs="+", choices=PATHS, default=list(PATHS))
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def compare(path: str, sources: dict[str, Path], arguments: argparse.Namespace) -> None:
+    rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in sources}
+    for _ in range(arguments.rounds):
+        for name, source in sources.items():
+            rounds[name].append(run_child(source, path, arguments.sentences))
+    print(f"{path}: {arguments.sentences:,} sentences, best of {arguments.rounds} rounds")
+    best = {name: min(found["cpu_seconds"] for found in runs) for name, runs in rounds.items()}
+    for name, (first, *_) in rounds.items():
+        sizes = first["batches"]
+        shown = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
+        print(
+            f"  {name:7} {best[name]:7.3f} CPU s   {first['checks']:6,} checks   {first['splits']:6,} splits"
+            f"   {len(sizes):4} batches here: {shown}"
+        )
+    if len(best) == 2:
+        print(f"  ratio   {best['after'] / best['before']:7.3f}")
+
+
+def run_child(source: Path, path: str, count: int) -> dict[str, Any]:
+    environment = {**os.environ, "PYTHONPATH": str(source.absolute()), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, __file__, "--child", json.dumps({"path": path, "count": count})]
+    found: dict[str, Any] = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+    return found
+
+
+# In the process that is measured
+
+
+def through_command(lines: list[str], *options: str) -> None:
+    from fencepost.cli.main import main as fencepost
+
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "text.txt"
+        file.write_text("".join(lines), "utf-8")
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert fencepost(["parse", str(file), *options]) == 0
+
+
+def through_stream(lines: list[str]) -> None:
+    import fencepost
+
+    for _ in fencepost.load().iter_parse_text(lines):
+        pass
+
+
+def through_list(lines: list[str]) -> None:
+    import fencepost
+
+    fencepost.load().parse_text("".join(lines))
+
+
+PATHS: dict[str, Callable[[list[str]], None]] = {
+    "command": lambda lines: through_command(lines, "--workers", "1"),
+    "command-json": lambda lines: through_command(lines, "--workers", "1", "--format", "json"),
+    "workers": lambda lines: through_command(lines, "--workers", "2"),
+    "stream": through_stream,
+    "list": through_list,
+}
+
+
+def measure(path: str, count: int) -> dict[str, Any]:
+    from fencepost.parsing.timing import bench_sentences
+
+    known = [" ".join(words) + "\n" for words in bench_sentences()]
+    lines = [known[place % len(known)] for place in range(count)]
+    PATHS[path](lines[:1])  # imports, and loads the model for a first time
+    empty = cpu_seconds(path, lines[:1])
+    seconds = cpu_seconds(path, lines) - empty
+    with counted() as counts, batch_sizes() as sizes:
+        PATHS[path](lines)
+    return {"cpu_seconds": seconds, **{name: counts[name] for name in COUNTED.values()}, "batches": sizes}
+
+
+def cpu_seconds(path: str, lines: list[str]) -> float:
+    began = time.process_time() + sum(os.times()[2:4])
+    PATHS[path](lines)
+    return time.process_time() + sum(os.times()[2:4]) - began
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[Counter[str]]:
+    """Counts calls by the names of functions, wherever they live."""
+    counts: Counter[str] = Counter()
+
+    def profile(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call" and (what := COUNTED.get(frame.f_code.co_name)):
+            counts[what] += 1
+
+    sys.setprofile(profile)
+    try:
+        yield counts
+    finally:
+        sys.setprofile(None)
+
+
+@contextlib.contextmanager
+def batch_sizes() -> Iterator[list[int]]:
+    """The number of sentences in each batch of this process."""
+    from fencepost.backends.onnx import OnnxBackend
+
+    sizes: list[int] = []
+    launch = OnnxBackend.launch
+
+    def counting(self: OnnxBackend, batch: Any) -> Any:
+        sizes.append(len(batch.lengths))
+        return launch(self, batch)
+
+    OnnxBackend.launch = counting  # type: ignore[method-assign]
+    try:
+        yield sizes
+    finally:
+        OnnxBackend.launch = launch  # type: ignore[method-assign]
+
+
+if __name__ == "__main__":
+    main()

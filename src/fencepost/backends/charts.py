@@ -1,0 +1,73 @@
+"""The best trees and sums over trees where the scores are: kernels on a GPU, ``chart.cky`` and ``chart.inside`` on the
+host. Charts are packed as ``chart.packing`` says.
+
+On a GPU the host never waits for the answer. Without Triton a GPU's charts travel to the host and back.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fencepost.chart import cky
+from fencepost.chart.inside import span_marginals
+from fencepost.model.cells import first_cells, sentences_of_cells
+from fencepost.model.cuda import available
+
+
+@torch.no_grad()
+def decode(best_scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """The best binary tree of each sentence: its score [B], and which of the cells [S] are in it.
+
+    ``best_scores`` [S] are those of the best label of each span. Of equal splits the leftmost wins, on every device.
+    """
+    if available.charts(best_scores):
+        from fencepost.model.cuda import chart_kernels  # imports Triton, which isn't installed everywhere
+
+        return chart_kernels.best_trees(best_scores, first_cells(lengths), lengths)
+    with _diverged_scores_allowed():
+        scores, marked = cky.mark(best_scores.detach().cpu().numpy(), lengths.cpu().numpy())
+    return torch.from_numpy(scores).to(best_scores.device), torch.from_numpy(marked).to(best_scores.device)
+
+
+def inside(label_scores: Tensor, lengths: Tensor, force_root: bool = False) -> tuple[Tensor, Tensor]:
+    """log Z of each sentence [B], and the probability that each span is a constituent [S].
+
+    ``label_scores`` [S] are the log-sums over the labels of a span, the empty one left out. Each n-ary tree counts
+    once, as in ``chart.inside``. log Z can be differentiated; the probabilities are its gradient.
+    """
+    total, marginals = _Inside.apply(label_scores, lengths, force_root)  # type: ignore[no-untyped-call]
+    return total, marginals
+
+
+class _Inside(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, labels: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
+        if available.charts(labels):
+            from fencepost.model.cuda import chart_kernels  # imports Triton, which isn't installed everywhere
+
+            total, marginals = chart_kernels.inside_outside(labels, first_cells(lengths), lengths, force_root)
+        else:
+            total, marginals = _inside_on_host(labels, lengths, force_root)
+        ctx.save_for_backward(marginals, lengths)
+        ctx.mark_non_differentiable(marginals)
+        return total, marginals
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        marginals, lengths = ctx.saved_tensors
+        return gradients[0][sentences_of_cells(lengths, len(marginals))] * marginals, None, None
+
+
+def _inside_on_host(labels: Tensor, lengths: Tensor, force_root: bool) -> tuple[Tensor, Tensor]:
+    with _diverged_scores_allowed():
+        total, marginals = span_marginals(labels.detach().double().cpu().numpy(), lengths.cpu().numpy(), force_root)
+    return torch.from_numpy(total).to(labels), torch.from_numpy(marginals).to(labels)
+
+
+def _diverged_scores_allowed() -> np.errstate:
+    """Training that diverged must reach the check that says so, without a warning by numpy on the way."""
+    return np.errstate(invalid="ignore", over="ignore")

@@ -1,0 +1,41 @@
+"""What to do with each chunk of sentences. A job can be pickled: this process does it, or a worker does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
+    from fencepost.parsing.confidence import Analysis, Analyst
+    from fencepost.trees.treebank import Sentence
+
+Result = TypeVar("Result")
+
+
+class Job(Protocol[Result]):
+    @property
+    def budget(self) -> int:
+        """The tokens of a batch, as ``features.batching`` counts."""
+        ...
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Result]:
+        """One result for each sentence. The sentences have been checked."""
+        ...
+
+
+@dataclass(frozen=True)
+class FindBestTrees:
+    budget: int
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ScoredPair]:
+        return parser.parse(sentences, self.budget)
+
+
+@dataclass(frozen=True)
+class Analyze:
+    budget: int
+    analyst: Analyst
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
+        return parser.analyze(sentences, self.analyst, self.budget)

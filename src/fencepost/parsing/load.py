@@ -1,0 +1,61 @@
+"""``load``: from the name of a model to a parser, on the backend that can run it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+from fencepost.backends.base import Backend
+from fencepost.errors import MissingExtraError, ModelError, UsageError, require_choice, require_device
+from fencepost.parsing.parser import BackendName, Parser, Source
+from fencepost.storage.model_files import ONNX, WEIGHTS, naming
+from fencepost.storage.model_folder import ModelFolder
+
+
+def load(model: str | Path | None = None, *, device: str = "cpu", backend: BackendName | None = None) -> Parser:
+    """The parser in a model folder, or else the one inside the package that has this name; without a name, its ``en``.
+
+    ``backend``: ``onnx`` runs an exported model without torch; without a choice it does, where it can.
+    """
+    require_device(device)
+    if backend is not None:
+        require_choice("backend", backend, get_args(BackendName))
+    folder = ModelFolder.open(model)
+    if backend is None:
+        backend = "onnx" if device == "cpu" and folder.has(ONNX) else "torch"
+    run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device)
+    with naming(folder.path):
+        source = Source(str(folder.path.absolute()), device, backend)
+        return Parser(run, folder.config, folder.vocabularies, source=source)
+
+
+def load_again(source: Source) -> Parser:
+    """A copy of a parser that was loaded, for another process."""
+    return load(source.path, device=source.device, backend=source.backend)
+
+
+def _load_onnx(folder: ModelFolder, device: str) -> Backend:
+    if device != "cpu":
+        raise UsageError(
+            f"ONNX models run on the CPU, not on {device}", hint="device cpu, or a model with weights for torch"
+        )
+    if not folder.has(ONNX):
+        raise ModelError(f"{folder.path}: no {ONNX} to run", hint="make one with `fencepost export`")
+    try:
+        from fencepost.backends.onnx import OnnxBackend  # here: onnxruntime may be missing
+    except ModuleNotFoundError as error:
+        raise ModelError(
+            f"{folder.path} needs {error.name}, which is not installed", hint=f"pip install {error.name}"
+        ) from error
+    return OnnxBackend.load(folder)
+
+
+def _load_torch(folder: ModelFolder, device: str) -> Backend:
+    if not folder.has(WEIGHTS):
+        hint = 'an exported model runs on device "cpu" with backend "onnx"' if folder.has(ONNX) else None
+        raise ModelError(f"{folder.path}: no {WEIGHTS} for torch to run", hint=hint)
+    try:
+        from fencepost.backends.torch import TorchBackend  # here: torch is an extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(error.name or "torch", "train", f"running the model {folder.path}") from error
+    return TorchBackend.load(folder, device)

@@ -1,0 +1,85 @@
+"""Which files a list of paths means: files, the files below folders, and the matches of globs."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from fencepost.errors import InputError, UsageError
+from fencepost.storage.text_reader import STANDARD_INPUT
+from fencepost.storage.text_writer import PARTIAL
+
+
+def find_files(paths: Iterable[str | Path]) -> list[Path]:
+    """Files, the files below folders, and the matches of globs, in a stable order. ``-`` is standard input."""
+    files: list[Path] = []
+    for path in paths:
+        try:
+            files.extend(_files_of(str(path)))
+        except OSError as error:
+            raise InputError(error.strerror or str(error), source=str(path)) from error
+    if len([file for file in files if str(file) == STANDARD_INPUT]) > 1:
+        raise InputError("standard input can be read only once", source=STANDARD_INPUT)
+    return files
+
+
+def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -> None:
+    """Raises UsageError if an output would overwrite an input, which may be the only copy of a treebank."""
+    files = [str(path) for path in find_files(inputs)]
+    input_paths = {os.path.realpath(file) for file in files if file != STANDARD_INPUT}
+    for output in outputs:
+        if os.path.realpath(output) in input_paths or (STANDARD_INPUT in files and _is_standard_input(Path(output))):
+            raise UsageError(f"{output} would be overwritten by what is made of it", hint="give another file")
+
+
+def _is_standard_input(path: Path) -> bool:
+    """Whether a shell's ``<`` reads this file. Devices don't count: /dev/null can be read and written at once."""
+    try:
+        return path.is_file() and os.path.samestat(os.fstat(0), path.stat())
+    except OSError:  # standard input is closed
+        return False
+
+
+def _files_of(name: str) -> list[Path]:
+    if not name:
+        raise InputError("the name of a file is empty")
+    path = Path(name)
+    if path.is_dir():
+        return _files_below(path)
+    # Not only plain files: pipes, such as a shell's <(zcat …), and devices can be read, too.
+    return [path] if name == STANDARD_INPUT or path.exists() else _matches(name)
+
+
+def _files_below(folder: Path) -> list[Path]:
+    files = _walk(folder)
+    if not files:
+        raise InputError("the folder has no files", source=str(folder))
+    return files
+
+
+def _walk(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not _is_ignored(path.relative_to(folder)))
+
+
+def _is_ignored(path: Path) -> bool:
+    """True for hidden files, files in hidden folders, and files that an interrupted run left incomplete."""
+    return _is_partial(path) or any(part.startswith(".") for part in path.parts)
+
+
+def _is_partial(path: Path) -> bool:
+    return path.name.endswith(PARTIAL)
+
+
+def _matches(pattern: str) -> list[Path]:
+    """The files that a glob matches and those below the folders it matches, each once."""
+    matches = [Path(name) for name in glob.glob(pattern, recursive=True)]
+    below = [path for folder in matches if folder.is_dir() for path in _walk(folder)]
+    # A pattern matches hidden files only if it asks for them, so they are wanted.
+    named = [path for path in matches if path.is_file() and (pattern.endswith(PARTIAL) or not _is_partial(path))]
+    files = sorted({*named, *below})
+    if not files:
+        problem = "no file matches" if glob.has_magic(pattern) else "no such file or folder"
+        raise InputError(problem, source=pattern)
+    return files

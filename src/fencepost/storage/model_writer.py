@@ -1,0 +1,96 @@
+"""Writes model folders, one process at a time, and refuses to overwrite what isn't a model's."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from fencepost.config.settings import Config
+from fencepost.config.toml import config_to_toml
+from fencepost.errors import UsageError
+from fencepost.features.pretrained_files import ENCODER, TOKENIZER
+from fencepost.features.vocabularies import Vocabularies
+from fencepost.storage.find_model import is_packaged
+from fencepost.storage.folders import require_folder
+from fencepost.storage.lock import locked
+from fencepost.storage.model_files import (
+    CARD,
+    CHECKSUMS,
+    CONFIG,
+    VOCABULARIES,
+    WEIGHTS,
+    format_digests,
+    listed_files,
+)
+from fencepost.storage.model_folder import ModelFolder, read_listed_text
+from fencepost.storage.model_staging import LOCK, STAGING, put_in_place, recover_locked
+
+
+def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
+    """Writes a complete model, then puts it in place. Other files in the folder stay."""
+    path.mkdir(parents=True, exist_ok=True)
+    with locked(path / LOCK):
+        _write(path, config, vocabularies, card, files)
+
+
+def change_config(path: Path, config: Config) -> None:
+    """Gives a model another configuration; its other files stay as they are."""
+    with locked(path / LOCK):
+        recover_locked(path)
+        vocabularies = ModelFolder.open(path).vocabularies
+        rewritten = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
+        files = {name: (path / name).read_bytes() for name in listed_files(path) if name not in rewritten}
+        _write(path, config, vocabularies, read_listed_text(path, CARD), files)
+
+
+def _write(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
+    contents = {
+        CONFIG: config_to_toml(config).encode(),
+        VOCABULARIES: vocabularies.to_json().encode(),
+        CARD: card.encode(),
+        **files,
+    }
+    if vocabularies.pretrained is not None:
+        contents[TOKENIZER] = vocabularies.pretrained.tokenizer.encode()
+        contents[ENCODER] = vocabularies.pretrained.encoder.encode()
+    recover_locked(path)
+    staging = path / STAGING
+    staging.mkdir()
+    try:
+        for name, content in contents.items():
+            (staging / name).write_bytes(content)
+        (staging / "unfinished").write_text(format_digests(contents), "utf-8")
+        os.replace(staging / "unfinished", staging / CHECKSUMS)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    put_in_place(path)
+
+
+def require_no_foreign_files(path: Path) -> None:
+    """Raises UsageError if writing a model would overwrite a file that doesn't belong to one."""
+    names = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, WEIGHTS, TOKENIZER, ENCODER)
+    foreign = [name for name in names if (path / name).exists() and name not in listed_files(path)]
+    if foreign:
+        raise UsageError(
+            f"{path / foreign[0]} is there and belongs to no model", hint="give another folder, or move that file"
+        )
+
+
+def require_new(path: Path) -> None:
+    """Raises UsageError unless the folder is missing or empty: it may hold the only copy of a model."""
+    if any(path.iterdir()) if path.is_dir() else os.path.lexists(path):
+        raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
+    require_folder(path.parent)
+
+
+def require_not_packaged(folder: ModelFolder) -> None:
+    """Raises UsageError for a model inside the package: all users share it, and an upgrade would undo the change."""
+    path = folder.path.resolve()
+    if is_packaged(path):
+        raise UsageError(
+            f"{path.name} is inside the package, and stays as it is",
+            hint=f"copy it, and give the copy: cp -r {path} my-{path.name}",
+        )

@@ -1,0 +1,106 @@
+"""Reads UTF-8 text files line by line, gzipped or not, with line numbers for error messages."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final, NamedTuple
+
+from fencepost.errors import EncodingError, InputError
+
+STANDARD_INPUT: Final = "-"
+BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_GZIP_MARK: Final = b"\x1f\x8b"
+_LINE_LIMIT: Final = 2**24  # bytes; a longer line comes in several pieces
+
+
+class SourceLine(NamedTuple):
+    """A line of a file, with its line end and its number."""
+
+    text: str
+    number: int
+
+
+def read_lines(path: str | Path) -> Iterator[SourceLine]:
+    """The lines of a UTF-8 file, numbered from 1. Raises EncodingError, with the line, where the text isn't UTF-8."""
+    with open_binary(path) as file:
+        yield from _decode(file, str(path))
+
+
+@contextmanager
+def open_binary(path: str | Path) -> Iterator[BinaryIO]:
+    """Opens a file or standard input, and unpacks it if it is gzipped. Errors name the file."""
+    try:
+        with ExitStack() as stack:
+            yield _unpacked(path, stack)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise EncodingError(f"damaged gzip file: {error}", source=str(path)) from error
+    except OSError as error:
+        raise InputError(error.strerror or str(error), source=str(path)) from error
+
+
+def _unpacked(path: str | Path, stack: ExitStack) -> BinaryIO:
+    if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("standard input is closed", source=STANDARD_INPUT)
+        file = _standard_input(stack)
+    else:
+        file = stack.enter_context(io.BufferedReader(io.FileIO(path), 2**16))
+    if file.peek(2)[:2] == _GZIP_MARK:
+        return stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[return-value]
+    return file
+
+
+def _standard_input(stack: ExitStack) -> io.BufferedReader[Any]:
+    """Standard input as bytes. It is never closed: it belongs to the whole program."""
+    if isinstance(sys.stdin.buffer, io.BufferedReader):
+        return sys.stdin.buffer  # a reader around it would wait for a full buffer before it gives a line
+    file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer)
+    stack.callback(file.detach)
+    return file
+
+
+def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
+    number = 1
+    held = b""  # the start of a character that the line limit cut in two
+    while line := held + file.readline(_LINE_LIMIT):
+        if number == 1:
+            if line.startswith(UTF16_MARKS):
+                raise EncodingError(
+                    "not UTF-8 but UTF-16", source=source, line=1, hint=f"iconv -f UTF-16 -t UTF-8 {source}"
+                )
+            line = line.removeprefix(BYTE_ORDER_MARK)
+        if b"\0" in line:
+            raise EncodingError(
+                "a NUL byte: not UTF-8 text", source=source, line=number, hint="is it UTF-16, or a binary file?"
+            )
+        complete = line.endswith(b"\n")
+        held = b"" if complete else _cut_character(line)
+        try:
+            yield SourceLine(line[: len(line) - len(held)].decode("utf-8"), number)
+        except UnicodeDecodeError as error:
+            raise EncodingError(
+                f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}",
+                source=source,
+                line=number,
+                hint="convert the file with iconv",
+            ) from None
+        number += complete
+
+
+def _cut_character(line: bytes) -> bytes:
+    """The last one to three bytes of a line if they begin a character that the line limit cut in two."""
+    if len(line) < _LINE_LIMIT:
+        return b""
+    for size in (1, 2, 3):
+        if line[-size] >= 0xC0:
+            return line[-size:]
+        if line[-size] < 0x80:
+            return b""
+    return b""

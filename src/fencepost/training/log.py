@@ -1,0 +1,48 @@
+"""``log.jsonl`` in the model folder: one line for each check of a run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Final
+
+from fencepost.training.check import Check
+
+LOG: Final = "log.jsonl"
+
+
+@contextmanager
+def open_log(out: Path, step: int) -> Iterator[IO[str]]:
+    """Opens the log to append the checks after ``step``.
+
+    A resumed run first removes the lines of checks that came after its checkpoint: it will do these checks again.
+    """
+    path = (out / LOG).resolve()  # a link stays one
+    before = [*io.BytesIO(path.read_bytes())] if path.exists() else []
+    kept = [line for line in before if _stays(line, step)]
+    if kept != before:
+        beside = path.with_name(f".fencepost-{LOG}")
+        beside.write_bytes(b"".join(kept))
+        os.replace(beside, path)
+    with path.open("a", encoding="utf-8") as file:
+        yield file
+
+
+def write_check(log: IO[str], check: Check) -> None:
+    log.write(json.dumps(asdict(check)) + "\n")
+    log.flush()
+
+
+def _stays(line: bytes, step: int) -> bool:
+    """True for a check up to this step, and for a line that we didn't write."""
+    if not line.endswith(b"\n"):
+        return False  # cut short by a crash
+    try:
+        return bool(json.loads(line)["step"] <= step)
+    except (ValueError, KeyError, TypeError):
+        return True

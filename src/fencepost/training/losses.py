@@ -1,0 +1,32 @@
+"""The loss of a batch: margin or CRF over trees, plus cross-entropy of the tags if the model predicts them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from fencepost.backends.charts import decode, inside
+from fencepost.config.settings import Config
+from fencepost.model.loss import crf_loss, margin_loss
+from fencepost.model.parser_model import ModelOutput
+from fencepost.training.device_batch import DeviceBatch
+
+LOSSES: Final = {"margin": partial(margin_loss, decode=decode), "crf": partial(crf_loss, inside=inside)}
+
+
+def share_of_loss(output: ModelOutput, gold: DeviceBatch, config: Config, sentences: int, words: int) -> Tensor:
+    """What a piece adds to the loss of its whole batch, which has ``sentences`` sentences and ``words`` words.
+
+    The loss of a batch is the mean over its sentences, plus the weighted mean over its words for tags.
+    """
+    tree_losses = LOSSES[config.train.loss](
+        output.span_scores, gold.labels, gold.sentences.lengths, config.scorer.force_root
+    )
+    loss = tree_losses.sum() / sentences
+    if output.tag_scores is not None:
+        tag_loss = cross_entropy(output.tag_scores, gold.tags, reduction="sum") / words
+        loss = loss + config.train.tag_loss_weight * tag_loss
+    return loss
