@@ -3,7 +3,8 @@
     python benchmarks/parse_path.py                            # this checkout
     python benchmarks/parse_path.py --before OTHER/src         # and another one, round by round in turn, as a ratio
 
-The CPU seconds include those of worker processes, but not the time that it takes to start Python and load the model.
+CPU seconds leave out the start of Python and the loading of the model. Those outside the model are shown apart: the
+model takes most of the time, and on a busy machine its share varies by more than all the rest.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from types import FrameType
 from typing import Any
 
 SOURCES = Path(__file__).resolve().parent.parent / "src"
+KINDS = ("all", "outside")
 COUNTED = {"real_words": "checks", "split_sentences": "splits"}
 
 
@@ -49,25 +51,25 @@ def parse_arguments() -> argparse.Namespace:
 
 def compare(path: str, sources: dict[str, Path], arguments: argparse.Namespace) -> None:
     rounds: dict[str, list[dict[str, Any]]] = {name: [] for name in sources}
-    for _ in range(arguments.rounds):
+    for number in range(arguments.rounds):
         for name, source in sources.items():
-            rounds[name].append(run_child(source, path, arguments.sentences))
+            rounds[name].append(run_child(source, path, arguments.sentences, counts=number == 0))
     print(f"{path}: {arguments.sentences:,} sentences, best of {arguments.rounds} rounds")
-    best = {name: min(found["cpu_seconds"] for found in runs) for name, runs in rounds.items()}
+    print("          CPU s  outside the model  checks  splits  batches")
+    best = {name: {kind: min(found[kind] for found in runs) for kind in KINDS} for name, runs in rounds.items()}
     for name, (first, *_) in rounds.items():
         sizes = first["batches"]
-        shown = ", ".join(map(str, sizes[:8])) + (", …" if len(sizes) > 8 else "")
-        print(
-            f"  {name:7} {best[name]:7.3f} CPU s   {first['checks']:6,} checks   {first['splits']:6,} splits"
-            f"   {len(sizes):4} batches here: {shown}"
-        )
+        shown = ", ".join(map(str, sizes[:12])) + (", …" if len(sizes) > 12 else "")
+        figures = f"{best[name]['all']:7.3f} {best[name]['outside']:18.3f} {first['checks']:7,} {first['splits']:7,}"
+        print(f"  {name:6} {figures}  {len(sizes):7}: {shown}")
     if len(best) == 2:
-        print(f"  ratio   {best['after'] / best['before']:7.3f}")
+        ratios = {kind: best["after"][kind] / best["before"][kind] for kind in KINDS}
+        print(f"  ratio  {ratios['all']:7.3f} {ratios['outside']:18.3f}")
 
 
-def run_child(source: Path, path: str, count: int) -> dict[str, Any]:
+def run_child(source: Path, path: str, count: int, counts: bool) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": str(source.absolute()), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, __file__, "--child", json.dumps({"path": path, "count": count})]
+    command = [sys.executable, __file__, "--child", json.dumps({"path": path, "count": count, "counts": counts})]
     found: dict[str, Any] = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
     return found
 
@@ -107,23 +109,28 @@ PATHS: dict[str, Callable[[list[str]], None]] = {
 }
 
 
-def measure(path: str, count: int) -> dict[str, Any]:
+def measure(path: str, count: int, counts: bool) -> dict[str, Any]:
     from fencepost.parsing.timing import bench_sentences
 
     known = [" ".join(words) + "\n" for words in bench_sentences()]
     lines = [known[place % len(known)] for place in range(count)]
     PATHS[path](lines[:1])  # imports, and loads the model for a first time
-    empty = cpu_seconds(path, lines[:1])
-    seconds = cpu_seconds(path, lines) - empty
-    with counted() as counts, batch_sizes() as sizes:
+    start = cpu_seconds(path, lines[:1])
+    found: dict[str, Any] = {kind: seconds - start[kind] for kind, seconds in cpu_seconds(path, lines).items()}
+    if counts:
+        with counted() as calls, batches() as (sizes, _):
+            PATHS[path](lines)
+        found |= {name: calls[name] for name in COUNTED.values()} | {"batches": sizes}
+    return found
+
+
+def cpu_seconds(path: str, lines: list[str]) -> dict[str, float]:
+    """Of this process and of those that it started; ``outside`` the model, which is told from the rest here only."""
+    with batches() as (_, in_model):
+        began = time.process_time() + sum(os.times()[2:4])
         PATHS[path](lines)
-    return {"cpu_seconds": seconds, **{name: counts[name] for name in COUNTED.values()}, "batches": sizes}
-
-
-def cpu_seconds(path: str, lines: list[str]) -> float:
-    began = time.process_time() + sum(os.times()[2:4])
-    PATHS[path](lines)
-    return time.process_time() + sum(os.times()[2:4]) - began
+        seconds = time.process_time() + sum(os.times()[2:4]) - began
+    return {"all": seconds, "outside": seconds - sum(in_model)}
 
 
 @contextlib.contextmanager
@@ -143,20 +150,24 @@ def counted() -> Iterator[Counter[str]]:
 
 
 @contextlib.contextmanager
-def batch_sizes() -> Iterator[list[int]]:
-    """The number of sentences in each batch of this process."""
+def batches() -> Iterator[tuple[list[int], list[float]]]:
+    """The number of sentences in each batch of this process, and the CPU seconds that the model takes for it."""
     from fencepost.backends.onnx import OnnxBackend
 
     sizes: list[int] = []
+    seconds: list[float] = []
     launch = OnnxBackend.launch
 
     def counting(self: OnnxBackend, batch: Any) -> Any:
         sizes.append(len(batch.lengths))
-        return launch(self, batch)
+        began = time.process_time()
+        finish = launch(self, batch)
+        seconds.append(time.process_time() - began)
+        return finish
 
     OnnxBackend.launch = counting  # type: ignore[method-assign]
     try:
-        yield sizes
+        yield sizes, seconds
     finally:
         OnnxBackend.launch = launch  # type: ignore[method-assign]
 

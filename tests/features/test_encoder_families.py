@@ -51,6 +51,11 @@ def test_positions_are_counted_as_in_the_library(family: EncoderFamily) -> None:
     assert first_position(encoder) == (None if family.read_at_decoder else expected)
 
 
+def test_bert_and_its_nearest_kin_are_families_of_our_own() -> None:
+    ours = {family.model_type for family in ENCODER_FAMILIES.values() if family.ours}
+    assert ours >= {"bert", "electra", "roberta", "xlm-roberta", "camembert"}
+
+
 @families
 def test_families_of_our_own_are_built_by_our_own_code(family: EncoderFamily) -> None:
     built = build_encoder(json.dumps(encoder_of(family)))

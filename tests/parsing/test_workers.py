@@ -14,10 +14,11 @@ from fencepost.cli.main import main
 from fencepost.errors import InputError, UsageError, WorkerError
 from fencepost.export.onnx import export_onnx
 from fencepost.features.batching import cost
-from fencepost.parsing import workers
+from fencepost.parsing import pool, workers
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
-from fencepost.parsing.workers import Workers, _answer, parse_with_workers
+from fencepost.parsing.pool import _answer
+from fencepost.parsing.workers import Workers, parse_with_workers
 from fencepost.training.train import train
 from fencepost.trees.treebank import Sentence, Treebank
 from tests.grammar import toy_trees
@@ -70,7 +71,7 @@ def test_without_a_number_no_sentence_is_lost_between_this_process_and_the_other
 
 
 def test_nothing_in_gives_nothing_out_and_starts_nothing(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_Pool", None)
+    monkeypatch.setattr(workers, "Pool", None)
     assert list(parse_with_workers(parser, [], 2)) == []
 
 
@@ -87,7 +88,7 @@ def test_endless_input_is_read_a_bounded_way_ahead(parser: Parser, monkeypatch: 
     trees = parse_with_workers(parser, endless(), 2, batch_tokens=4 * cost(2))
     for _ in range(100):
         next(trees)
-    assert read <= 100 + workers.AHEAD * 2 * 4
+    assert read <= 100 + pool.AHEAD * 2 * 4
     trees.close()  # type: ignore[attr-defined]
     assert not multiprocessing.active_children()
 
@@ -268,7 +269,7 @@ def test_sentences_are_counted_through_all_lists(parser: Parser, monkeypatch: py
         numbers.extend(first for first, _ in chunks)
         yield from ()
 
-    monkeypatch.setattr(workers._Pool, "do", do)
+    monkeypatch.setattr(pool.Pool, "do", do)
     with Workers(parser, 2) as crew:
         for sentences in (SENTENCES[:5], SENTENCES[5:7]):
             list(crew.iter_scored(sentences))

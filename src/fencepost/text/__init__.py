@@ -1,4 +1,7 @@
-"""Raw text to sentences of tokens, each aligned to its characters."""
+"""Raw text to sentences to tokens, each with its place in the text.
+
+Nothing here knows about trees, models or numbers.
+"""
 
 from fencepost.text.sentences import Mode, Span, read_sentences, split_sentences
 from fencepost.text.stream import TextSentence, read_stream

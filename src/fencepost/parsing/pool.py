@@ -1,0 +1,201 @@
+"""The processes behind ``Workers``: each has its own copy of the model, one thread, and one chunk at a time.
+
+They end at once when their results are no longer wanted: after an error, after Ctrl-C, when the caller stops reading,
+and when this process dies. Those of ``concurrent.futures`` would not (``docs/architecture.md``).
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from fencepost.errors import FencepostError, InputError, UsageError, WorkerError
+
+if TYPE_CHECKING:
+    from fencepost.parsing.jobs import Job, Result
+    from fencepost.parsing.parser import Parser
+    from fencepost.trees.treebank import Sentence
+
+Work: TypeAlias = "Callable[[list[Sentence]], list[Any]]"
+NumberedChunk: TypeAlias = "tuple[int, list[Sentence]]"  # with the number of its first sentence
+
+AHEAD: Final = 3  # chunks per process that may be under way or wait for an earlier one: what bounds the memory
+
+
+@dataclass
+class _Slot:
+    """A chunk that was read and whose results were not handed on yet."""
+
+    answer: list[Any] | InputError | None = None  # None: it is being parsed; an error: it can't be read
+
+
+class Pool:
+    """Processes that parse chunks. A chunk goes to a free process; its results wait until it is their turn."""
+
+    def __init__(self, parser: Parser, workers: int) -> None:
+        # Threads of torch or ONNX Runtime don't survive a fork.
+        self._context, self._recipe = get_context("spawn"), parser.__reduce__()
+        self._workers = workers
+        self._free: list[Connection] = []
+        self._processes: dict[Connection, BaseProcess] = {}
+        self._is_open = True
+
+    def end(self) -> None:
+        """Ends all processes for good. A list that is still being read raises an error from now on."""
+        self._is_open = False
+        self._free.clear()
+        self._end(list(self._processes))
+
+    def do(
+        self, job: Job[Result], chunks: Iterator[NumberedChunk], is_waiting: Callable[[], bool]
+    ) -> Iterator[list[Result]]:
+        busy: dict[Connection, _Slot] = {}
+        turn: deque[_Slot] = deque()
+        try:
+            while True:
+                self._require_open()
+                self._hand_out(job, chunks, is_waiting, busy, turn)
+                if not turn:
+                    return
+                if turn[0].answer is None:
+                    self._receive(busy)
+                while turn and (answer := turn[0].answer) is not None:
+                    turn.popleft()
+                    if isinstance(answer, InputError):
+                        raise answer
+                    yield answer
+        finally:
+            # After an error or an early exit: a late answer must not be taken for that of another call.
+            self._end(list(busy))
+
+    def _hand_out(
+        self,
+        job: Job[Any],
+        chunks: Iterator[NumberedChunk],
+        is_waiting: Callable[[], bool],
+        busy: dict[Connection, _Slot],
+        turn: deque[_Slot],
+    ) -> None:
+        """Reads chunks and sends them off while a process is free."""
+        while len(turn) < AHEAD * self._workers and self._has_one_for(busy) and not (turn and is_waiting()):
+            slot = _Slot()
+            try:
+                first, chunk = next(chunks)
+            except StopIteration:
+                return
+            except InputError as error:  # it is raised after the results of the chunks before it
+                slot.answer = error
+            else:
+                if chunk:
+                    connection = self._take()
+                    busy[connection] = slot
+                    _send(connection, (job, first, chunk))
+                else:
+                    slot.answer = []
+            turn.append(slot)
+
+    def _receive(self, busy: dict[Connection, _Slot]) -> None:
+        """Waits for an answer, and takes every answer that has come."""
+        for connection in set(busy).intersection(wait(list(busy))):
+            busy[connection].answer = _read_answer(connection)
+            del busy[connection]
+            self._give_back(connection)
+
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise UsageError("the processes that parsed have ended", hint="read results inside of `with Workers(…)`")
+
+    def _has_one_for(self, busy: dict[Connection, _Slot]) -> bool:
+        """True if this list may use another process. Every list gets one, even while others use all of them."""
+        return not busy or bool(self._free) or len(self._processes) < self._workers
+
+    def _give_back(self, connection: Connection) -> None:
+        if len(self._processes) > self._workers:
+            self._end([connection])
+        else:
+            self._free.append(connection)
+
+    def _take(self) -> Connection:
+        """A process that is free, or a new one."""
+        while self._free:
+            connection = self._free.pop()
+            if self._processes[connection].is_alive():
+                return connection
+            self._end([connection])
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_work, args=(theirs, *self._recipe), daemon=True)
+        process.start()
+        theirs.close()
+        self._processes[ours] = process
+        return ours
+
+    def _end(self, connections: list[Connection]) -> None:
+        ended = {each: self._processes.pop(each) for each in connections if each in self._processes}
+        for process in ended.values():
+            process.terminate()
+        for connection, process in ended.items():
+            process.join()
+            connection.close()
+
+
+def _send(connection: Connection, work: tuple[Job[Any], int, list[Sentence]]) -> None:
+    # A process that has ended is found when its answer is read.
+    with suppress(BrokenPipeError):
+        connection.send(work)
+
+
+def _read_answer(connection: Connection) -> list[Any]:
+    try:
+        answer: list[Any] | FencepostError = connection.recv()
+    except (EOFError, ConnectionError):
+        raise WorkerError(
+            "a parsing process was killed", hint="where memory ran out, fewer workers or --batch-tokens 500 need less"
+        ) from None
+    if isinstance(answer, FencepostError):
+        raise answer
+    return answer
+
+
+# In the other processes
+
+
+def _work(connection: Connection, load: Callable[..., Parser], source: tuple[object, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process, and the first one ends the others
+    with suppress(EOFError, ConnectionError):  # nobody is there any more
+        try:
+            parser: Parser = load(*source)
+        except FencepostError as error:
+            connection.send(error)
+            return
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(1)
+        while True:
+            job, first, sentences = connection.recv()
+            connection.send(_answer(partial(parser.do, job), first, sentences))
+
+
+def _answer(work: Work, first: int, sentences: list[Sentence]) -> list[Any] | FencepostError:
+    try:
+        return work(sentences)
+    except Exception as error:
+        number = first + _culprit(work, sentences)
+        return WorkerError(f"sentence {number} can't be parsed: {type(error).__name__}: {error}")
+
+
+def _culprit(work: Work, sentences: list[Sentence]) -> int:
+    """The place of the sentence that fails by itself; where none does, the longest, which needs the most memory."""
+    for place, sentence in enumerate(sentences):
+        try:
+            work([sentence])
+        except Exception:
+            return place
+    return max(range(len(sentences)), key=lambda place: len(sentences[place]))
