@@ -23,6 +23,7 @@ EXTRAS: Final = frozenset(
         "matplotlib",
     }
 )
+LATE: Final = {"fencepost.training.train.train": "torch"}  # names whose import is cheap, but not their use
 
 
 def extras_of(path: Path) -> set[str]:
@@ -31,7 +32,7 @@ def extras_of(path: Path) -> set[str]:
     files, waiting = {path}, [path]
     while waiting:
         for name in _imported(waiting.pop()):
-            found |= {name.partition(".")[0]} & EXTRAS
+            found |= {name.partition(".")[0], LATE.get(name, "")} & EXTRAS
             file = _file(name)
             if file and file not in files:
                 files.add(file)
