@@ -1,4 +1,4 @@
-"""What the README promises must be what is run."""
+"""What the pages for newcomers promise must be so."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ def test_ci_runs_the_readmes_test_command() -> None:
 def test_the_workflow_runs_the_readmes_test_command() -> None:
     command = next(line for line in README.splitlines() if "-m pytest" in line)
     assert f"      - run: {command}" in (ROOT / ".github" / "workflows" / "ci.yml").read_text().splitlines()
+
+
+def test_contributors_find_a_line_about_every_room() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rooms = [path.parent.name for path in (ROOT / "src" / "fencepost").glob("*/__init__.py")]
+    assert [room for room in rooms if f"| `{room}/` |" not in page] == []
 
 
 def commands(text: str) -> list[str]:
