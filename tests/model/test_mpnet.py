@@ -11,6 +11,8 @@ from fencepost.model.mpnet import FARTHEST, Distances, bucket_of
 from tests.model.interpreted import run_interpreted
 from tests.model.test_bert import both, subwords
 
+WORDS = "embeddings.word_embeddings.weight"
+
 
 def test_buckets_are_those_of_the_library() -> None:
     distance = torch.arange(-600, 601)
@@ -37,7 +39,7 @@ def assert_kernels_like_the_mask() -> None:
         found = ours(ids, layout)[-1]
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
     assert not torch.equal(found, expected)  # it was not computed in the same way
-    weights = [ours.encoder.layer[0].attention.attn.k.weight, ours.embeddings.word_embeddings.weight]
+    weights = [ours.get_parameter(name) for name in ("encoder.layer.0.attention.attn.k.weight", WORDS)]
     found_slopes, expected_slopes = (torch.autograd.grad(y.sin().sum(), weights) for y in (found, expected))
     for one, other in zip(found_slopes, expected_slopes, strict=True):
         torch.testing.assert_close(one, other, atol=1e-3, rtol=1e-3)

@@ -21,6 +21,7 @@ from teaching import Believed, Teachers, sparse
 
 from fencepost.backends.torch import TorchBackend
 from fencepost.config.settings import Config
+from fencepost.features.batch import Batch, Ints
 from fencepost.features.indexer import Indexer
 from fencepost.features.subwords import Subwords
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
@@ -64,6 +65,13 @@ def corpus_of(trees: list[Tree], config: Config, vocabularies: Vocabularies) -> 
     return Corpus.of(map(Sentence.of, trees), Subwords(config, vocabularies.pretrained))
 
 
+def letters(batch: Batch) -> Ints:
+    """The letters of every token."""
+    assert batch.spellings is not None
+    assert batch.spelling_of_token is not None
+    return batch.spellings[batch.spelling_of_token]
+
+
 def test_a_batch_of_a_corpus_is_that_of_an_indexer(tmp_path: Path, config: Config, vocabularies: Vocabularies) -> None:
     both = Corpus.joined([corpus_of(TREES[:1], config, vocabularies), corpus_of(TREES[1:], config, vocabularies)])
     both.save(tmp_path / "corpus")
@@ -71,8 +79,7 @@ def test_a_batch_of_a_corpus_is_that_of_an_indexer(tmp_path: Path, config: Confi
     order = [2, 0, 1, 0]
     found = Collator(corpus, vocabularies, plain_quotes=True).batch(order)
     expected = Indexer(config, vocabularies).batch([Sentence.of(TREES[place]) for place in order])
-    letters = [batch.spellings[batch.spelling_of_token] for batch in (found, expected)]  # type: ignore[index]
-    assert np.array_equal(*letters)
+    assert np.array_equal(letters(found), letters(expected))
     for name in ("lengths", "subwords", "window_lengths", "subword_rows", "rows_of_token"):
         assert np.array_equal(getattr(found, name), getattr(expected, name)), name
     assert list(corpus.sentences([1])) == [["a", "cat"]]
