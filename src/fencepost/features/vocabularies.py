@@ -19,7 +19,7 @@ from fencepost.trees.tree import Tree
 
 FORMAT_VERSION: Final = 1
 
-UNKNOWN, START, STOP = 0, 1, 2  # of words and tags
+UNKNOWN, START, STOP = 0, 1, 2  # numbers of words and tags
 TOKEN_MARKS: Final = 3
 PADDING, UNKNOWN_LETTER, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP = range(6)
 LETTER_MARKS: Final = 6
@@ -38,7 +38,7 @@ class Vocabularies:
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config, known: Vocabularies | None = None) -> Vocabularies:
-        """What is in the trees; where a model's vocabularies are given, those, and what they lack after it."""
+        """The symbols in the trees. With ``known``: a model's vocabularies, followed by the symbols new to them."""
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
         reads_encoder = reads(config, "subwords") and known is None
@@ -85,7 +85,7 @@ class Vocabularies:
                 )
             root = table["root"]
             if not isinstance(root, str):
-                raise TypeError(f"the root is {root!r}, no string")
+                raise TypeError(f"the root is {root!r}, not a string")
             return cls(
                 labels=Labels.from_json(table["labels"]),
                 words=Vocab.from_json(table["words"]),
@@ -98,6 +98,6 @@ class Vocabularies:
 
 
 def _root(trees: Sequence[Tree]) -> str:
-    """The commonest root symbol. A root that is a phrase is predicted like any other, and will stand below this."""
+    """The most frequent root symbol. A root that is a phrase is predicted like any other, and goes below this."""
     symbols = Counter(tree.label for tree in trees if tree.label in ROOT_SYMBOLS)
     return max(symbols, key=symbols.__getitem__, default=DEFAULT_ROOT)
