@@ -1,4 +1,4 @@
-"""The table of pre-trained encoder families: who runs each, how it counts positions, whether it can be exported.
+"""The table of pre-trained encoder families: what runs each, how it counts positions, whether it can be exported.
 
 A family is the ``model_type`` of an encoder's configuration. Families without a row run in the transformers library,
 with positions counted from 0, and can't be exported.
@@ -19,7 +19,7 @@ class EncoderFamily:
     ours: bool = False  # built by ``model.bert``; the others run in the transformers library
     counts_from_padding: bool = False  # the first position is pad_token_id + 1, not 0
     sizes_embeddings: bool = False  # embeddings may be smaller than the layers: ``embedding_size``
-    read_at_decoder: bool = False  # it has a decoder, whose vectors stand for the words
+    read_at_decoder: bool = False  # it has a decoder, which gives the vectors of words
 
     @property
     def exportable(self) -> bool:
