@@ -37,11 +37,11 @@ class Vocabularies:
     pretrained: PretrainedFiles | None = None  # kept in files of their own
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], config: Config, known: Vocabularies | None = None) -> Vocabularies:
-        """The symbols in the trees. With ``known``: a model's vocabularies, followed by the symbols new to them."""
+    def of(cls, trees: Sequence[Tree], config: Config, base: Vocabularies | None = None) -> Vocabularies:
+        """The symbols in the trees. With ``base``: that model's vocabularies, followed by the symbols new to them."""
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
-        reads_encoder = reads(config, "subwords") and known is None
+        reads_encoder = reads(config, "subwords") and base is None
         seen = cls(
             labels=Labels.of(trees),
             words=Vocab.of(words, TOKEN_MARKS, config.words.min_count),
@@ -50,7 +50,7 @@ class Vocabularies:
             root=_root(trees),
             pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
         )
-        return seen if known is None else known._extended(seen)
+        return seen if base is None else base._extended(seen)
 
     def _extended(self, other: Vocabularies) -> Vocabularies:
         return replace(

@@ -169,5 +169,5 @@ class SelfAttentiveEncoder(nn.Module):
 
     def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor]:
         plan.require_factored(self.factored)
-        p = self.positions(plan.places(layout))
+        p = self.positions(plan.row_positions(layout))
         return self.norm(self.combine(content, p).float()), p

@@ -78,7 +78,7 @@ class AttentionPlan:
                 hint='train with encoder.position = "concatenated" and encoder.projection = "block"',
             )
 
-    def places(self, layout: Layout) -> Tensor:
+    def row_positions(self, layout: Layout) -> Tensor:
         """The position that each row reads: [R]."""
         if self.longest is None or layout.width <= self.longest:
             return layout.position
