@@ -1,4 +1,4 @@
-"""The table of pre-trained encoder families: who runs each, how it counts positions, whether it can be exported.
+"""The table of pre-trained encoder families: what runs each, how it counts positions, whether it can be exported.
 
 A family is the ``model_type`` of an encoder's configuration. Families without a row run in the transformers library,
 with positions counted from 0, and can't be exported.
@@ -20,7 +20,7 @@ class EncoderFamily:
     counts_from_padding: bool = False  # the first position is the padding token's number + 1, not 0
     fixed_padding: int | None = None  # the padding token of the library's code, whatever pad_token_id is
     sizes_embeddings: bool = False  # embeddings may be smaller than the layers: ``embedding_size``
-    read_at_decoder: bool = False  # it has a decoder, whose vectors stand for the words
+    read_at_decoder: bool = False  # it has a decoder, which gives the vectors of words
 
     @property
     def exportable(self) -> bool:

@@ -1,4 +1,4 @@
-"""BERT and the encoders built like it, over sequences laid end to end: no padding, and one precision with the rest.
+"""BERT and the encoders built like it, over sequences laid end to end: no padding, and the precision of the rest.
 
 Modules are called as in the transformers library, so that its weights load as they are. Of that library's many kinds
 these few are ours because they are what most people use; all others run as the library has them. ``model.mpnet`` has
@@ -29,7 +29,7 @@ ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "re
 
 
 def is_ours(config: dict[str, Any]) -> bool:
-    """Of an encoder's configuration."""
+    """True if the encoder with this configuration is built here rather than by the transformers library."""
     return (
         family_of(config["model_type"]).ours
         and config.get("hidden_act") in ACTIVATIONS
@@ -185,7 +185,7 @@ class Heads(nn.Module):
 
 
 class AddAndNorm(nn.Module):
-    """LayerNorm(x + Dropout(W y + b)), in fp32 whatever the precision of W."""
+    """LayerNorm(x + Dropout(W y + b)), in fp32 even if W is in another precision."""
 
     def __init__(self, config: Any, inputs: int) -> None:
         super().__init__()

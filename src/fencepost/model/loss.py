@@ -76,7 +76,7 @@ def _worst_trees(
 ) -> tuple[Tensor, Tensor]:
     """The tree with the greatest s(T) + Δ(T, T*): the best label of each cell [S], and the cells of the tree [S]."""
     augmented = scores.to(_sum_type(scores), copy=True)
-    # One off the gold label ranks trees as one on all others would, for every binary tree has 2n - 1 spans.
+    # Every binary tree has 2n - 1 spans, so taking 1 off gold labels ranks trees as adding 1 to all others would.
     augmented.scatter_add_(1, gold[:, None], augmented.new_full((len(gold), 1), -1.0))
     best, labels = best_labels(augmented, lengths, force_root)
     _, marked = decode(best, lengths)

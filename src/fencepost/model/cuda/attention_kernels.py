@@ -2,9 +2,9 @@
 
 B sequences lie in R rows. A head has numbers in each block, as ``BlockDiagonal`` lays them: content in one, position in
 the other. A program has one head and TILE rows of one sequence, few because sentences are short, and
-walks over the tiles of that sequence within its reach. Nobody has to count tiles: those of sequence b are numbered
+walks over the tiles of that sequence within its reach. Tiles need not be counted: those of sequence b are numbered
 from ``starts[b] // TILE + b`` on, which leaves room for all of them, and a program whose tile lies beyond the end of
-its sequence has nothing to do. Backward computes the probabilities again, from the log-sum-exp of each row.
+its sequence does nothing. Backward computes the probabilities again, from the log-sum-exp of each row.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -22,11 +22,11 @@ from fencepost.model.plan import Reach
 TILE, EXACT_TILE = 32, 16  # rows in half precision and in fp32
 FORWARD_WARPS, QUERY_WARPS, KEY_VALUE_WARPS = 2, 2, 4  # few, but enough not to run short of registers, ...
 WIDE, WIDE_WARPS = 64, 4  # ... which heads of more than 64 numbers do with fewer than this
-STAGES = 1  # of loads ahead of their use: most walks are over one tile
-NARROWEST = 16  # columns that tensor cores take
-PARTS = 1 << 24  # of which dropout takes some
+STAGES = 1  # no loads ahead of their use: most walks are over one tile
+NARROWEST = 16  # the fewest columns that tensor cores take
+PARTS = 1 << 24  # dropout probabilities are rounded to this many parts
 LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is taken as 2^(x / ln 2)
-VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile anew
+VARYING = ["starts", "rows", "count"]  # differ from batch to batch: no reason to compile again
 
 
 def forward(
@@ -68,7 +68,7 @@ def _grid(form: dict[str, int]) -> tuple[int]:
 
 
 def _strides(rows: Roles) -> tuple[int, ...]:
-    """Of rows; in a row of a block the numbers of a head lie side by side, and after them those of the next head."""
+    """The strides of rows. In a row of a block the numbers of a head lie side by side, followed by the next head's."""
     return tuple(tensor.stride(1) for tensor in rows)
 
 
@@ -102,7 +102,7 @@ def _launch(form: dict[str, Any], warps: int) -> dict[str, int]:
 @triton.jit
 def _tile(starts, count, HEADS: tl.constexpr, TILE: tl.constexpr):
     """This program's head; the first row and the length of its sequence; where in the sequence its tile begins."""
-    # Later sequences first: the last is the longest where spare rows fill a batch up.
+    # Later sequences first: the last one is the longest when spare rows fill up a batch.
     program = tl.num_programs(0) - 1 - tl.program_id(0)
     number = program // HEADS
     sequence = 0
@@ -119,7 +119,7 @@ def _tile(starts, count, HEADS: tl.constexpr, TILE: tl.constexpr):
 
 @triton.jit
 def _reach(first, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr, TILE: tl.constexpr):
-    """The tiles from here to there are within reach of this one."""
+    """The first and the last row (exclusive) of the tiles within reach of this one."""
     begin = 0
     end = length
     if WINDOW is not None and not RELAXED:
@@ -130,7 +130,7 @@ def _reach(first, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr, TILE: tl.
 
 @triton.jit
 def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
-    """§4.2. Whether row i of a sequence attends to row j."""
+    """§4.2. True where row i of a sequence attends to row j."""
     allowed = j < length
     if WINDOW is not None:
         near = tl.abs(i - j) <= WINDOW
@@ -158,7 +158,7 @@ def _kept(noise, j, DROPPED: tl.constexpr):
 
 @triton.jit
 def _places(i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
-    """Where the numbers of a head are in rows i, some in each block; and which of them there are: [TILE, WIDTH]."""
+    """The offsets of a head's numbers in rows i, some in each block, and which of them exist: [TILE, WIDTH]."""
     column = tl.arange(0, WIDTH)[None, :]
     there = (i[:, None] < length) & (column < SIZE)
     if BLOCKS == 1:
@@ -169,7 +169,7 @@ def _places(i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WID
 
 @triton.jit
 def _load(base, i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
-    """Rows i of a sequence and head: [TILE, WIDTH], with zeros where there are none."""
+    """Rows i of a sequence and head: [TILE, WIDTH], zeros beyond the end of the sequence."""
     place, there = _places(i, length, row, block, SIZE, BLOCKS, WIDTH)
     return tl.load(base + place, mask=there, other=0.0)
 
@@ -290,7 +290,7 @@ def _backward_key_value(
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
     WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """All products are transposed, keys by queries, so that none has to be turned on its way to the next."""
+    """All products are transposed, keys by queries, so that no result has to be transposed for the next product."""
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
         return

@@ -68,6 +68,6 @@ class _AttendPacked(torch.autograd.Function):
 
 
 def _noise(part: Tensor, sizes: HeadSizes) -> Tensor:
-    """A random number for each row of each head, by torch's generator, which CUDA graphs draw from anew in each run."""
+    """A random number for each row of each head, by torch's generator, which draws new ones in each run of a graph."""
     shape = sizes.heads, part.shape[1]
     return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=part.device)
