@@ -286,7 +286,7 @@ def test_utf16_without_its_mark_is_reported_and_strict_refuses_it(
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("The cat sat.\nIt slept.\n".encode("utf-16-le"))
-    problem = f"{path}:1: a NUL byte: is it UTF-16, or a binary file?"
+    problem = f"{path}:1: a NUL byte: is this UTF-16 or a binary file?"
     for reading in ([], ["--lines"]):
         assert main(["parse", "--model", model, str(path), *reading]) == 0
         assert f"warning: {problem}\n" in capsys.readouterr().err
@@ -315,7 +315,7 @@ def test_a_bad_line_after_the_last_sentence_is_reported_too(
     monkeypatch.setattr("fencepost.text.lines._LONGEST_LINE", 20)
     (tmp_path / "a.txt").write_text("It works.\n\n" + "a" * 50)
     assert main(["parse", "--model", model, str(tmp_path / "a.txt")]) == 0
-    assert f"warning: {tmp_path / 'a.txt'}:3: a line of more than" in capsys.readouterr().err
+    assert f"warning: {tmp_path / 'a.txt'}:3: the line is longer than" in capsys.readouterr().err
     assert main(["parse", "--model", model, "--strict", str(tmp_path / "a.txt")]) == 2
 
 
