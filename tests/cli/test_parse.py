@@ -162,7 +162,7 @@ def test_brackets_have_no_place_for_probabilities(model: str, capsys: pytest.Cap
     assert main(["parse", "--model", model, "--probabilities", "--text", "The cat sat."]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("(TOP ")
-    assert "brackets have no place for probabilities" in printed.err
+    assert "brackets can't show probabilities" in printed.err
 
 
 def test_k_best_trees_alone_bring_no_probabilities_of_constituents(parse: Parse) -> None:
@@ -222,7 +222,7 @@ def test_a_bad_line_is_reported_and_keeps_its_place(
     assert lines[1:4] == ["", "", ""]
     assert lines[0] == lines[4] != ""
     assert f"warning: {path}:2: not UTF-8: byte 0xff at column 5" in errors
-    assert f"warning: {path}:3: 3,001 words; a sentence has at most 3,000" in errors
+    assert f"warning: {path}:3: the sentence has 3,001 words; at most 3,000 can be parsed" in errors
     assert "note: 2 lines could not be parsed" in errors
     found = objects(parse("--tokenized", "--format", "json", str(path)))
     assert [one.get("error") is not None for one in found] == [False, True, True, False, False]
@@ -257,7 +257,7 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
         (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
         (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
         *(
-            (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "no place for the one of")
+            (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "can't show both the trees")
             for form in ("brackets", "pretty", "svg", "html")
         ),
         (["no-such-file.txt"], "no such file or folder"),
@@ -305,7 +305,7 @@ def test_ten_bad_lines_are_shown_and_all_are_counted(
     assert [line.partition(": not UTF-8")[0] for line in shown] == [
         f"warning: {tmp_path / 'bad.txt'}:{number}" for number in range(1, 11)
     ]
-    assert more.startswith("warning: there are more such lines")
+    assert more.startswith("warning: further bad lines are counted")
     assert note == "note: 50 lines could not be parsed as they are"
 
 
@@ -421,7 +421,7 @@ def test_trees_given_as_text_are_parsed_with_a_warning(
     assert main(["parse", "--model", model, str(tmp_path / "trees.txt"), "--lines"]) == 0
     output, errors = capsys.readouterr()
     assert len(output.splitlines()) == 2
-    assert errors.startswith("warning: the input looks like trees")
+    assert errors.startswith("warning: the input looks like bracketed trees")
     assert "hint: `fencepost treebank words FILE`" in errors
     assert errors.count("warning") == 1
 
@@ -465,7 +465,7 @@ def test_a_word_without_a_tag_is_reported_with_its_line(
     assert main(["parse", "--model", model, "--tagged", str(path)]) == 0
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 2
-    assert f"{path}:2: {bad} is not a word and its tag" in printed.err
+    assert f"{path}:2: {bad} has no tag; expected word_TAG" in printed.err
 
 
 def test_brackets_have_the_tags_of_treebanks(parse: Parse) -> None:

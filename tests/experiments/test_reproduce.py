@@ -316,9 +316,9 @@ def test_a_treebank_that_is_not_there_is_named(
     languages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he,xx") == 2
-    assert "there is no treebank called xx\nhint: one of de/toy, he" in capsys.readouterr().err
+    assert "no treebank is called xx\nhint: one of de/toy, he" in capsys.readouterr().err
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages / "notes")) == 2
-    assert "there is no treebank\n" in capsys.readouterr().err
+    assert "no treebank given\n" in capsys.readouterr().err
 
 
 def test_the_learning_rate_goes_by_language(treebank: Path, tmp_path: Path) -> None:

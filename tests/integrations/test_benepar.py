@@ -31,7 +31,7 @@ def imported(folder: Path, saved: dict[str, Any]) -> ModelFolder:
 def test_the_command_writes_a_model_that_parses_and_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torch.save(char_lstm_file(), tmp_path / "benepar.pt")
     assert main(["import-benepar", str(tmp_path / "benepar.pt"), str(tmp_path / "model")]) == 0
-    assert capsys.readouterr().err == f"the model is in {tmp_path / 'model'}\n"
+    assert capsys.readouterr().err == f"wrote the model to {tmp_path / 'model'}\n"
     (tree,) = load(tmp_path / "model").parse([["the", "cat", "sleeps"]])
     assert tree.words() == ["the", "cat", "sleeps"]
     assert {leaf.tag for leaf in tree.leaves()} <= {"UNK", "DT", "NN", "VBZ"}
