@@ -32,7 +32,7 @@ def _lines(file: BinaryIO, source: str) -> Iterator[TextLine]:
         number += 1
         if number == 1 and line.startswith(UTF16_MARKS):
             hint = f"iconv -f UTF-16 -t UTF-8 {source}"
-            raise EncodingError("the file is UTF-16, not UTF-8", source=source, line=1, hint=hint)
+            raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
         if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
             yield TextLine("\n", number, len(line) + _skip_line(file), "the line is longer than 16 MB")
         else:
