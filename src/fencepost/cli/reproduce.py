@@ -122,7 +122,7 @@ def _treebanks(arguments: argparse.Namespace) -> list[tuple[str, Path]]:
     if arguments.treebanks is not None:
         treebanks += find_treebanks(Path(arguments.treebanks))
     if not treebanks:
-        raise UsageError("no treebank given", hint="--treebank DIR, or --treebanks DIR with DIR/LANGUAGE/train.txt")
+        raise UsageError("no treebank found", hint="--treebank DIR, or --treebanks DIR with DIR/LANGUAGE/train.txt")
     names = [name for name, _ in treebanks]
     if len(set(names)) < len(names):
         twice = max(names, key=names.count)
