@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fencepost.chart.packing import Ints
 from fencepost.model.attention import attend
 from fencepost.model.cuda import attention_kernels
 from fencepost.model.cuda.packed_attention import attend_packed
@@ -31,9 +32,11 @@ SIZES = HeadSizes(8, 64, 64)
 Attention = Callable[[Tensor, float], Tensor]
 
 
-def sentence_lengths(sentences: int) -> np.ndarray:
+def sentence_lengths(sentences: int) -> Ints:
     """Tokens with start and stop, as in the WSJ: 27 on average, 99% below 80."""
-    return np.clip(np.random.default_rng(0).gamma(4.0, 6.2, sentences).round() + 2, 3, 140).astype(np.int64)
+    tokens = np.random.default_rng(0).gamma(4.0, 6.2, sentences).round() + 2
+    lengths: Ints = np.clip(tokens, 3, 140).astype(np.int64)
+    return lengths
 
 
 def packed(layout: Layout, plan: AttentionPlan, projected: Tensor, dropout: float) -> Tensor:
@@ -48,7 +51,8 @@ def flash(layout: Layout, plan: AttentionPlan, projected: Tensor, dropout: float
 
 
 def padded(layout: Layout, mask: Tensor, projected: Tensor, dropout: float) -> Tensor:
-    return to_blocks(attend(*to_heads(projected), layout, mask, dropout))
+    queries, keys, values = to_heads(projected)
+    return to_blocks(attend(queries, keys, values, layout, mask, dropout))
 
 
 def to_heads(projected: Tensor) -> list[Tensor]:
@@ -58,7 +62,8 @@ def to_heads(projected: Tensor) -> list[Tensor]:
 
 
 def to_blocks(rows: Tensor) -> Tensor:
-    return rows.unflatten(-1, (BLOCKS, -1)).permute(2, 0, 1, 3).flatten(-2)
+    blocks: Tensor = rows.unflatten(-1, (BLOCKS, -1)).permute(2, 0, 1, 3)
+    return blocks.flatten(-2)
 
 
 def with_gradients(attention: Attention, projected: Tensor, towards: Tensor, dropout: float) -> list[Tensor]:
@@ -89,10 +94,10 @@ def milliseconds(work: Callable[[], object], repeats: int = 200) -> float:
         graph.replay()
     end.record()
     torch.cuda.synchronize()
-    return begin.elapsed_time(end) / repeats
+    return float(begin.elapsed_time(end)) / repeats
 
 
-def measure(lengths: np.ndarray, plan: AttentionPlan, dtype: torch.dtype, dropout: float) -> None:
+def measure(lengths: Ints, plan: AttentionPlan, dtype: torch.dtype, dropout: float) -> None:
     torch.manual_seed(0)
     layout = Layout.of(lengths, torch.device("cuda"))
     columns = SIZES.heads * (2 * SIZES.d_k + SIZES.d_v) // BLOCKS

@@ -13,6 +13,7 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Callable
 
 BEGAN = time.process_time()
 
@@ -81,4 +82,5 @@ def parse(model: str, words: str, out: str) -> None:
 
 
 if __name__ == "__main__":
-    {"make": make, "parse": parse}[sys.argv[1]](*sys.argv[2:])
+    commands: dict[str, Callable[..., None]] = {"make": make, "parse": parse}
+    commands[sys.argv[1]](*sys.argv[2:])

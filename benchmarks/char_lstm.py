@@ -17,8 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from fencepost.chart.packing import Ints
 from fencepost.model.cuda.letters import last_states_in_one_launch
-from fencepost.model.parser_model import Layout
+from fencepost.model.sequences import Layout
 
 LastStates = Callable[[nn.LSTM, Tensor, Layout], Tensor]
 LETTER_SIZE, SIZE = 64, 256
@@ -29,9 +30,9 @@ def by_torch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
     return final.transpose(0, 1).flatten(1)
 
 
-def word_lengths(words: int) -> np.ndarray:
+def word_lengths(words: int) -> Ints:
     """Letters of distinct words with both marks: 3 to 66, about 10 on average, a few very long."""
-    lengths = np.clip(np.random.default_rng(0).gamma(6.0, 1.3, words).round() + 2, 3, 66).astype(np.int64)
+    lengths: Ints = np.clip(np.random.default_rng(0).gamma(6.0, 1.3, words).round() + 2, 3, 66).astype(np.int64)
     lengths[:: words // 8] = np.linspace(24, 66, len(lengths[:: words // 8])).astype(np.int64)
     return lengths
 

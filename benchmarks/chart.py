@@ -18,21 +18,24 @@ from torch import Tensor
 from fencepost.backends.charts import decode, inside
 from fencepost.chart import cky, packing
 from fencepost.chart.inside import span_marginals
+from fencepost.chart.packing import Ints
+from fencepost.chart.scores import Floats
 from fencepost.model.loss import crf_loss, margin_loss
 
 
-def news_lengths(sentences: int) -> np.ndarray:
+def news_lengths(sentences: int) -> Ints:
     """Lengths as in newspaper text: 24 words on average, few over 60."""
-    return np.clip(np.random.default_rng(0).gamma(4.5, 5.3, sentences).round(), 1, 120).astype(np.int64)
+    lengths: Ints = np.clip(np.random.default_rng(0).gamma(4.5, 5.3, sentences).round(), 1, 120).astype(np.int64)
+    return lengths
 
 
-def random_chart(lengths: np.ndarray, seed: int, whole: bool) -> np.ndarray:
+def random_chart(lengths: Ints, seed: int, whole: bool) -> Floats:
     """Scores of all cells; whole numbers above 0 are full of ties."""
     scores = np.random.default_rng(seed).normal(0, 1.5, int(packing.span_count(lengths).sum()))
     return (np.maximum(scores.round(), 0) if whole else scores).astype(np.float32)
 
 
-def check_trees(name: str, lengths: np.ndarray, device: str) -> None:
+def check_trees(name: str, lengths: Ints, device: str) -> None:
     for whole in (False, True):
         scores = random_chart(lengths, 1, whole)
         expected = cky.mark(scores, lengths)
@@ -42,7 +45,7 @@ def check_trees(name: str, lengths: np.ndarray, device: str) -> None:
     print(f"{name}: same trees, bit for bit")
 
 
-def check_sums(name: str, lengths: np.ndarray, device: str) -> None:
+def check_sums(name: str, lengths: Ints, device: str) -> None:
     scores = random_chart(lengths, 2, whole=False)
     values, sizes = torch.tensor(scores, device=device), torch.tensor(lengths, device=device)
     errors = []
@@ -69,7 +72,7 @@ def milliseconds(work: Callable[[], object], device: str, repeats: int = 10) -> 
     return statistics.median(times[2:])
 
 
-def time_charts(name: str, lengths: np.ndarray, device: str) -> None:
+def time_charts(name: str, lengths: Ints, device: str) -> None:
     scores = random_chart(lengths, 3, whole=False)
     doubles = scores.astype(np.float64)
     values, sizes = torch.tensor(scores, device=device), torch.tensor(lengths, device=device)
@@ -84,7 +87,7 @@ def time_charts(name: str, lengths: np.ndarray, device: str) -> None:
         print(f"{name}: {what}: {milliseconds(work, device):.3f} ms")
 
 
-def time_losses(name: str, lengths: np.ndarray, device: str, labels: int = 110) -> None:
+def time_losses(name: str, lengths: Ints, device: str, labels: int = 110) -> None:
     sizes = torch.tensor(lengths, device=device)
     cells = int(packing.span_count(lengths).sum())
     scores = torch.randn(cells, labels, device=device)

@@ -76,7 +76,7 @@ def every_file(treebanks: Path) -> None:
     begun, trees = time.process_time(), 0
     for path in sorted([*treebanks.glob("*/*/*.txt"), *treebanks.glob("*/*/*.txt.gz")]):
         opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rt", encoding="utf-8", newline="\n") as file:  # type: ignore[operator]
+        with opener(path, "rt", encoding="utf-8", newline="\n") as file:
             for tree, line in zip(iter_trees(path), file, strict=True):
                 trees += 1
                 if f"{tree}\n" != line:

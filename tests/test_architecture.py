@@ -82,8 +82,14 @@ def test_the_walk_from_text_to_tree(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_walk_from_treebank_to_model_folder(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "trees.txt").write_text("".join(f"{tree}\n" for tree in toy_trees(12)), "utf-8")
-    options = "encoder.layers=1 encoder.d_model=16 encoder.heads=2 encoder.d_k=8 encoder.d_v=8 encoder.d_ff=16".split()
-    options += ["char_lstm.size=8", "train.max_epochs=1", "train.batch_size=4", "train.warmup_batches=1"]
+    options = ["encoder.layers=1", "encoder.d_model=16", "encoder.heads=2", "encoder.d_k=8", "encoder.d_v=8"]
+    options += [
+        "encoder.d_ff=16",
+        "char_lstm.size=8",
+        "train.max_epochs=1",
+        "train.batch_size=4",
+        "train.warmup_batches=1",
+    ]
     trees, out = str(tmp_path / "trees.txt"), str(tmp_path / "model")
     check(
         "From treebank to model folder",

@@ -22,6 +22,7 @@ FIELDS = sorted({text for text in CODE if re.fullmatch(rf"({'|'.join(SECTIONS)})
 CONFIGURATIONS = sorted({text for text in CODE if re.fullmatch(r"paper(-[a-z]+)?", text)})
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize("name", NAMES)
 def test_every_name_is_in_the_code(name: str) -> None:
     module, _, symbol = f"fencepost.{name}".rpartition(".")
@@ -51,6 +52,7 @@ def test_every_configuration_is_there(name: str) -> None:
     assert name in config_names()
 
 
+@pytest.mark.extras
 def test_each_class_of_the_model_names_its_section_of_the_paper() -> None:
     for name in NAMES:
         module, _, symbol = f"fencepost.{name}".rpartition(".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,7 +120,8 @@ def test_averages_are_over_words_alone() -> None:
 
 def test_heads_that_look_at_the_start_token_are_found() -> None:
     averages = average([made_up([ANY, [0.5, 0.2, 0.2, 0.1], [0.9, 0.1, 0, 0], ANY])])
-    assert averages.look_at_start() == [(1, 1, pytest.approx(0.7))]
+    heads: Sequence[object] = averages.look_at_start()
+    assert heads == [(1, 1, pytest.approx(0.7))]
     assert averages.look_at_start(0.8) == []
 
 

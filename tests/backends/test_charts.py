@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from fencepost.backends.charts import decode, inside
 from fencepost.chart import cky, packing
 from fencepost.chart.inside import log_partition, marginals
-from fencepost.chart.scores import SpanScores
+from fencepost.chart.scores import Floats, SpanScores
 from fencepost.model.cells import best_labels, sum_by_sentence
 from tests.model.interpreted import run_interpreted
 
@@ -19,14 +19,14 @@ ROOT = pytest.mark.parametrize("force_root", [False, True])
 LENGTHS = st.lists(st.integers(1, 14), min_size=1, max_size=6)
 
 
-def random_cells(lengths: list[int], seed: int, whole: bool = False) -> np.ndarray:
+def random_cells(lengths: list[int], seed: int, whole: bool = False) -> Floats:
     """A score for each cell; whole numbers make many trees equal."""
     cells = int(packing.span_count(np.array(lengths)).sum())
     scores = np.random.default_rng(seed).normal(0, 1.5, cells)
     return (np.round(scores) if whole else scores).astype(np.float32)
 
 
-def assert_same_trees(scores: np.ndarray, lengths: list[int], device: str) -> None:
+def assert_same_trees(scores: Floats, lengths: list[int], device: str) -> None:
     expected_scores, expected = cky.mark(scores, np.array(lengths))
     found_scores, found = decode(torch.tensor(scores, device=device), torch.tensor(lengths, device=device))
     assert found_scores.cpu().numpy().tolist() == expected_scores.tolist()
@@ -36,18 +36,18 @@ def assert_same_trees(scores: np.ndarray, lengths: list[int], device: str) -> No
 @ON_EACH_DEVICE
 @given(lengths=LENGTHS, seed=st.integers(0, 1000))
 @settings(deadline=None, max_examples=40)
-def test_ties_are_settled_as_numpy_settles_them(device, lengths, seed):
+def test_ties_are_settled_as_numpy_settles_them(device: str, lengths: list[int], seed: int) -> None:
     assert_same_trees(random_cells(lengths, seed, whole=True), lengths, device)
 
 
 @ON_EACH_DEVICE
 @pytest.mark.parametrize("lengths", [[1], [2], [1, 1, 70, 2], [33, 32, 31, 17, 16, 15], [130]])
-def test_trees_are_those_of_numpy_to_the_last_bit(device, lengths):
+def test_trees_are_those_of_numpy_to_the_last_bit(device: str, lengths: list[int]) -> None:
     assert_same_trees(random_cells(lengths, seed=0), lengths, device)
 
 
 @ON_EACH_DEVICE
-def test_a_chart_of_equal_scores_branches_to_the_right(device):
+def test_a_chart_of_equal_scores_branches_to_the_right(device: str) -> None:
     lengths = [40, 3]
     assert_same_trees(np.zeros(40 * 41 // 2 + 6, dtype=np.float32), lengths, device)
     _, marked = decode(torch.zeros(6, device=device), torch.tensor([3], device=device))
@@ -55,7 +55,7 @@ def test_a_chart_of_equal_scores_branches_to_the_right(device):
 
 
 @ON_EACH_DEVICE
-def test_scores_in_double_precision_are_compared_in_double_precision(device):
+def test_scores_in_double_precision_are_compared_in_double_precision(device: str) -> None:
     scores = torch.zeros(6, dtype=torch.float64, device=device)
     scores[3] = 1e-12  # the first two words together
     total, marked = decode(scores, torch.tensor([3], device=device))
@@ -67,7 +67,7 @@ def test_scores_in_double_precision_are_compared_in_double_precision(device):
 
 @ON_EACH_DEVICE
 @ROOT
-def test_the_best_labels_are_those_of_numpy_even_among_ties(device, force_root):
+def test_the_best_labels_are_those_of_numpy_even_among_ties(device: str, force_root: bool) -> None:
     lengths = [1, 9, 4]
     packed = np.stack([random_cells(lengths, seed, whole=True) for seed in range(5)], axis=1)
     packed[:, 0] = 0
@@ -82,7 +82,7 @@ def test_the_best_labels_are_those_of_numpy_even_among_ties(device, force_root):
 @ON_EACH_DEVICE
 @ROOT
 @pytest.mark.parametrize("lengths", [[1], [1, 5, 2], [20, 33, 1, 17]])
-def test_sums_over_trees_are_those_of_numpy(device, force_root, lengths):
+def test_sums_over_trees_are_those_of_numpy(device: str, force_root: bool, lengths: list[int]) -> None:
     scores = random_cells(lengths, seed=1)
     packed = SpanScores.from_packed(np.stack([np.zeros_like(scores), scores], axis=1), np.array(lengths))
     total, found = inside(torch.tensor(scores, device=device), torch.tensor(lengths, device=device), force_root)
@@ -93,14 +93,14 @@ def test_sums_over_trees_are_those_of_numpy(device, force_root, lengths):
 
 @ON_EACH_DEVICE
 @ROOT
-def test_the_gradient_of_the_sum_is_right(device, force_root):
+def test_the_gradient_of_the_sum_is_right(device: str, force_root: bool) -> None:
     lengths = torch.tensor([4, 1, 3], device=device)
     scores = torch.tensor(random_cells([4, 1, 3], seed=2), dtype=torch.float64, device=device, requires_grad=True)
     assert torch.autograd.gradcheck(lambda values: inside(values, lengths, force_root)[0], scores)
 
 
 @ON_EACH_DEVICE
-def test_large_scores_do_not_overflow(device):
+def test_large_scores_do_not_overflow(device: str) -> None:
     lengths = torch.tensor([6, 2], device=device)
     for scale in (1e4, -1e4):
         scores = torch.tensor(random_cells([6, 2], seed=3), device=device) + scale
@@ -110,13 +110,13 @@ def test_large_scores_do_not_overflow(device):
 
 
 @ON_EACH_DEVICE
-def test_values_are_added_up_by_sentence(device):
+def test_values_are_added_up_by_sentence(device: str) -> None:
     values = torch.arange(10.0, device=device)
     assert sum_by_sentence(values, torch.tensor([3, 1, 2], device=device)).tolist() == [15, 6, 24]
 
 
 @ON_EACH_DEVICE
-def test_a_batch_of_no_sentences_is_no_trouble(device):
+def test_a_batch_of_no_sentences_is_no_trouble(device: str) -> None:
     nothing = torch.zeros(0, device=device)
     scores, marked = decode(nothing, torch.zeros(0, dtype=torch.int64, device=device))
     assert (len(scores), len(marked)) == (0, 0)
@@ -143,5 +143,5 @@ INTERPRETED = """
 """
 
 
-def test_kernels_agree_with_numpy_when_interpreted():
+def test_kernels_agree_with_numpy_when_interpreted() -> None:
     run_interpreted(INTERPRETED)

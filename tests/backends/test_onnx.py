@@ -23,7 +23,7 @@ from fencepost.backends.torch import TorchBackend, vocab_sizes
 from fencepost.backends.word_vector_cache import WordVectorCache
 from fencepost.config.settings import Config, EvalConfig, PlanConfig
 from fencepost.errors import ModelError, UsageError
-from fencepost.export.onnx import export_onnx, onnx_graphs
+from fencepost.export.onnx import Precision, export_onnx, onnx_graphs
 from fencepost.features.indexer import Indexer
 from fencepost.features.lexical_kinds import LETTERS
 from fencepost.features.vocabularies import Vocabularies
@@ -123,7 +123,7 @@ def test_every_variant_scores_spans_and_tags_words_as_on_torch(tmp_path: Path, c
     expected, scored = on_torch.score(batch), on_onnx.score(batch)
     assert np.abs(scored.spans.packed() - expected.spans.packed()).max() < 1e-4
     assert (scored.tags is None) == (not config.scorer.predict_tags)
-    np.testing.assert_array_equal(scored.tags, expected.tags)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(scored.tags, expected.tags)
     for tree, other in zip(on_onnx.launch(batch)().trees, on_torch.launch(batch)().trees, strict=True):
         np.testing.assert_array_equal([tree.starts, tree.ends, tree.labels], [other.starts, other.ends, other.labels])
 
@@ -149,34 +149,34 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def exported(folder: Path) -> Callable[[str], Path]:
-    def export(precision: str) -> Path:
+def exported(folder: Path) -> Callable[[Precision], Path]:
+    def export(precision: Precision) -> Path:
         path = folder.with_name(precision)
         if not path.exists():
-            export_onnx(folder, path, precision)  # type: ignore[arg-type]
+            export_onnx(folder, path, precision)
         return path
 
     return export
 
 
 @pytest.fixture(scope="module", params=["fp32", "int8"])
-def parser(request: pytest.FixtureRequest, exported: Callable[[str], Path]) -> Parser:
+def parser(request: pytest.FixtureRequest, exported: Callable[[Precision], Path]) -> Parser:
     return load(exported(request.param))
 
 
-def test_a_thousand_trees_are_those_of_torch(folder: Path, exported: Callable[[str], Path]) -> None:
+def test_a_thousand_trees_are_those_of_torch(folder: Path, exported: Callable[[Precision], Path]) -> None:
     sentences = [sentence.words for sentence in random_sentences(1_000, seed=3)]
     assert load(exported("fp32")).parse(sentences) == load(folder).parse(sentences)
 
 
-def test_eight_bits_give_nearly_the_scores_of_thirty_two(exported: Callable[[str], Path]) -> None:
+def test_eight_bits_give_nearly_the_scores_of_thirty_two(exported: Callable[[Precision], Path]) -> None:
     folders = ModelFolder.open(exported("fp32")), ModelFolder.open(exported("int8"))
     batch = Indexer(folders[0].config, folders[0].vocabularies).batch(random_sentences(50))
     exact, rounded = (OnnxBackend.load(folder).score(batch).spans.packed() for folder in folders)
     assert 0 < np.abs(rounded - exact).mean() < 0.03 * np.abs(exact).mean()
 
 
-def test_two_products_of_eight_bits_fit_in_sixteen(exported: Callable[[str], Path]) -> None:
+def test_two_products_of_eight_bits_fit_in_sixteen(exported: Callable[[Precision], Path]) -> None:
     """Processors without VNNI add two products of a row (0 to 255) and a column in 16 bits, and cut what is beyond."""
     largest = [
         int(np.abs(numpy_helper.to_array(constant).astype(np.int64)).max())
@@ -198,7 +198,7 @@ def test_a_sentence_gets_the_same_tree_in_any_company(parser: Parser) -> None:
 
 @pytest.mark.parametrize("length", [1, 300])
 def test_one_word_and_more_words_than_positions_are_parsed_as_on_torch(
-    folder: Path, exported: Callable[[str], Path], length: int
+    folder: Path, exported: Callable[[Precision], Path], length: int
 ) -> None:
     words = (["the", "cat", "saw", "Oslo"] * 75)[:length]
     assert load(exported("fp32")).parse([words]) == load(folder).parse([words])
@@ -212,7 +212,7 @@ def test_a_parser_can_be_pickled_and_shared_by_threads(parser: Parser) -> None:
         assert list(pool.map(copy.parse, [sentences] * 6)) == [expected] * 6
 
 
-def test_parsing_needs_neither_torch_nor_what_writes_models(exported: Callable[[str], Path]) -> None:
+def test_parsing_needs_neither_torch_nor_what_writes_models(exported: Callable[[Precision], Path]) -> None:
     program = f"""
 import sys
 for name in ("torch", "transformers", "safetensors", "onnx"):
@@ -224,7 +224,7 @@ print(fencepost.load({str(exported("int8"))!r}).parse([["the", "cat", "sleeps"]]
     assert answer.stdout == "['the', 'cat', 'sleeps']\n"
 
 
-def test_an_export_is_a_whole_model_folder(exported: Callable[[str], Path]) -> None:
+def test_an_export_is_a_whole_model_folder(exported: Callable[[Precision], Path]) -> None:
     folder = exported("int8")
     assert {path.name for path in folder.iterdir()} == {
         "config.toml", "vocab.json", "README.md", "checksums", ONNX, SPANS, LETTERS,
@@ -250,7 +250,7 @@ def test_a_missing_graph_is_named(tmp_path: Path, folder: Path) -> None:
         load(tmp_path / "model")
 
 
-def test_the_backend_can_be_chosen(folder: Path, exported: Callable[[str], Path]) -> None:
+def test_the_backend_can_be_chosen(folder: Path, exported: Callable[[Precision], Path]) -> None:
     with pytest.raises(ModelError, match=f'no {WEIGHTS} for torch to run\nhint: .* backend "onnx"'):
         load(exported("fp32"), backend="torch")
     with pytest.raises(ModelError, match=f"no {ONNX}"):

@@ -42,7 +42,8 @@ PARSING_NEEDS = {"config.toml", "vocab.json", "README.md", "checksums", "encoder
 
 
 def config_with(number: int = 2, lexical: tuple[LexicalKind, ...] = ("pretrained",), **pretrained: Any) -> Config:
-    section = PretrainedConfig(**({"model": "small", "overlap": 6} | pretrained))
+    chosen: dict[str, Any] = {"model": "small", "overlap": 6} | pretrained
+    section = PretrainedConfig(**chosen)
     return dataclasses.replace(small_config(layers=number), lexical=lexical, pretrained=section)
 
 
@@ -73,7 +74,7 @@ def assert_scores_are_those_of_torch(folder: Path, out: Path, longest: int = 20)
     batch = Indexer(opened.config, opened.vocabularies).batch(sentences(20, longest))
     expected, scored = TorchBackend.load(ModelFolder.open(folder)).score(batch), OnnxBackend.load(opened).score(batch)
     np.testing.assert_allclose(scored.spans.packed(), expected.spans.packed(), atol=2e-4)
-    np.testing.assert_array_equal(scored.tags, expected.tags)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(scored.tags, expected.tags)
 
 
 @pytest.mark.parametrize("kind", [name for name, family in ENCODER_FAMILIES.items() if family.exportable])
@@ -126,7 +127,7 @@ def test_eight_bits_give_nearly_the_scores_of_thirty_two(tmp_path: Path) -> None
     folder = write_folder(tmp_path / "model", config_with())
     scores = []
     for precision in ("fp32", "int8"):
-        export_onnx(folder, tmp_path / precision, precision)  # type: ignore[arg-type]
+        export_onnx(folder, tmp_path / precision, precision)
         scores.append(load(tmp_path / precision).span_scores(sentences(30)).packed())
     exact, rounded = scores
     assert 0 < np.abs(rounded - exact).mean() < 0.05 * np.abs(exact).mean()

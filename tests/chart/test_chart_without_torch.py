@@ -10,5 +10,5 @@ import fencepost.chart.cky, fencepost.chart.inside, fencepost.chart.kbest
 """
 
 
-def test_charts_are_decoded_where_torch_is_not_installed():
+def test_charts_are_decoded_where_torch_is_not_installed() -> None:
     subprocess.run([sys.executable, "-c", SCRIPT], check=True)

@@ -17,7 +17,7 @@ ROOT = pytest.mark.parametrize("force_root", [False, True])
 
 @SHORT
 @ROOT
-def test_the_partition_counts_each_tree_once(length, labels, force_root):
+def test_the_partition_counts_each_tree_once(length: int, labels: int, force_root: bool) -> None:
     for scores in (random_scores([length], labels), random_scores([length], labels, spread=0)):
         every = np.array(list(all_scores(scores, force_root).values()))
         assert log_partition(scores, force_root)[0] == pytest.approx(np.logaddexp.reduce(every))
@@ -25,7 +25,7 @@ def test_the_partition_counts_each_tree_once(length, labels, force_root):
 
 @SHORT
 @ROOT
-def test_a_marginal_is_the_share_of_the_trees_with_the_span(length, labels, force_root):
+def test_a_marginal_is_the_share_of_the_trees_with_the_span(length: int, labels: int, force_root: bool) -> None:
     scores = random_scores([length], labels)
     every = all_scores(scores, force_root)
     weights = np.exp(list(every.values()))
@@ -37,7 +37,7 @@ def test_a_marginal_is_the_share_of_the_trees_with_the_span(length, labels, forc
 
 
 @ROOT
-def test_marginals_are_the_slope_of_the_log_partition(force_root):
+def test_marginals_are_the_slope_of_the_log_partition(force_root: bool) -> None:
     lengths, step = [1, 4, 3], 0.5**6
     scores = random_scores(lengths, labels=3)
     found = marginals(scores, force_root)
@@ -55,7 +55,9 @@ def test_marginals_are_the_slope_of_the_log_partition(force_root):
 
 
 @given(st.lists(st.integers(1, 10), min_size=1, max_size=6), st.integers(0, 1000), st.booleans())
-def test_the_best_of_the_same_recursion_is_the_score_of_the_best_tree(lengths, seed, force_root):
+def test_the_best_of_the_same_recursion_is_the_score_of_the_best_tree(
+    lengths: list[int], seed: int, force_root: bool
+) -> None:
     scores = random_scores(lengths, labels=3, seed=seed)
     labels = label_sums(scores, MAX)
     best = [tree.score for tree in decode(scores.reduce(force_root))]
@@ -65,7 +67,7 @@ def test_the_best_of_the_same_recursion_is_the_score_of_the_best_tree(lengths, s
 
 
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=6), st.integers(0, 1000), st.booleans())
-def test_a_sentence_has_the_same_marginals_in_any_company(lengths, seed, force_root):
+def test_a_sentence_has_the_same_marginals_in_any_company(lengths: list[int], seed: int, force_root: bool) -> None:
     scores = random_scores(lengths, labels=2, seed=seed)
     together = marginals(scores, force_root)
     for number, length in enumerate(lengths):
@@ -75,7 +77,7 @@ def test_a_sentence_has_the_same_marginals_in_any_company(lengths, seed, force_r
 
 
 @ROOT
-def test_spans_that_are_asked_for_have_the_probabilities_of_divided_scores(force_root):
+def test_spans_that_are_asked_for_have_the_probabilities_of_divided_scores(force_root: bool) -> None:
     scores = random_scores([4, 6, 1], labels=4)
     cooled = SpanScores(scores.scores / np.float32(4), scores.lengths)
     known = posterior(scores, force_root, temperature=4.0)
@@ -84,14 +86,14 @@ def test_spans_that_are_asked_for_have_the_probabilities_of_divided_scores(force
     assert known.of_spans(1, starts, ends) == pytest.approx(marginals(cooled, force_root)[1, starts, ends])
 
 
-def test_a_model_without_labels_has_one_tree():
+def test_a_model_without_labels_has_one_tree() -> None:
     known = posterior(random_scores([3, 1], labels=1))
     assert known.log_z.tolist() == [0, 0]
     assert known.of_spans(0, np.array([0]), np.array([3])).tolist() == [[0]]
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_very_large_scores_stay_exact(sign):
+def test_very_large_scores_stay_exact(sign: int) -> None:
     scores = random_scores([7, 5], labels=3, spread=1)
     huge = SpanScores(
         np.where(scores.scores == 0, 0, scores.scores * 100 + sign * 1e4).astype(np.float32), scores.lengths
@@ -103,19 +105,19 @@ def test_very_large_scores_stay_exact(sign):
     assert [{tuple(p) for p in np.argwhere(found[b] > 0.5).tolist()} for b in range(2)] == certain
 
 
-def test_a_forced_root_is_certain_to_have_a_label():
+def test_a_forced_root_is_certain_to_have_a_label() -> None:
     scores = random_scores([5, 1, 3], labels=3)
     found = marginals(scores, force_root=True)
     assert [found[b, 0, n].sum() for b, n in enumerate(scores.lengths)] == pytest.approx([1, 1, 1])
 
 
-def test_without_labels_there_is_one_bare_tree():
+def test_without_labels_there_is_one_bare_tree() -> None:
     scores = SpanScores(np.zeros((1, 5, 5, 1), dtype=np.float32), np.array([4]))
     assert log_partition(scores).tolist() == [0]
     assert not marginals(scores).any()
 
 
-def test_a_root_without_labels_to_choose_from_is_an_error():
+def test_a_root_without_labels_to_choose_from_is_an_error() -> None:
     scores = SpanScores(np.zeros((1, 5, 5, 1), dtype=np.float32), np.array([4]))
     with pytest.raises(ValueError, match="root"):
         marginals(scores, force_root=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import shlex
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def run_with(monkeypatch: pytest.MonkeyPatch, error: BaseException | None) -> in
         commands.add_parser("try").set_defaults(run=run)  # type: ignore[attr-defined]
 
     module = types.SimpleNamespace(add_command=add_command)
-    monkeypatch.setattr(program.importlib, "import_module", lambda _: module)
+    monkeypatch.setattr(importlib, "import_module", lambda _: module)
     monkeypatch.setattr(program, "COMMANDS", ("try",))
     return program.main(["try"])
 
@@ -129,7 +130,7 @@ def test_the_program_runs_as_a_module() -> None:
     assert result.stdout.decode().startswith("fencepost ")
 
 
-@pytest.mark.parametrize("command", ["train", "reproduce", "analyze"])
+@pytest.mark.parametrize("command", ["train", pytest.param("reproduce", marks=pytest.mark.extras), "analyze"])
 def test_a_folder_that_cannot_be_is_refused_at_once(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

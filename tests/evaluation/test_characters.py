@@ -21,7 +21,7 @@ def counts(gold: list[InText], predicted: list[InText]) -> tuple[int, int, int]:
 
 
 def test_a_text_against_itself_is_perfect_and_has_the_brackets_that_evalb_counts() -> None:
-    sides = [(tree, tree.words()) for tree in TREES]
+    sides: list[InText] = [(tree, tree.words()) for tree in TREES]
     expected = score(TREES, TREES).gold
     assert counts(sides, sides) == (expected, expected, expected)
 
@@ -59,12 +59,12 @@ def test_a_predicted_bracket_matches_once() -> None:
 
 
 def test_words_are_measured_as_they_stand_in_the_text() -> None:
-    gold = [(Tree.from_string("(TOP (NP (NN a_b)) (NP (NN c)))"), ["ab", "c"])]
+    gold: list[InText] = [(Tree.from_string("(TOP (NP (NN a_b)) (NP (NN c)))"), ["ab", "c"])]
     assert counts(gold, in_text("(TOP (NP (NN ab)) (NP (NN c)))")) == (2, 2, 2)
 
 
 def test_blanks_inside_of_words_make_no_difference() -> None:
-    gold = [(Tree.from_string("(TOP (NP (CD 10_000)) (NP (NN c)))"), ["10\u00a0000", "c"])]
+    gold: list[InText] = [(Tree.from_string("(TOP (NP (CD 10_000)) (NP (NN c)))"), ["10\u00a0000", "c"])]
     predicted = in_text("(TOP (NP (CD 10) (CD 000)) (NP (NN c)))")
     assert counts(gold, predicted) == (2, 2, 2)
 

@@ -7,7 +7,6 @@ import json
 import random
 from pathlib import Path
 
-import nltk
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,7 +126,10 @@ def test_a_span_of_more_than_200_words_counts() -> None:
     assert (score([long], [long]).gold, score([long], [long]).words) == (2, 550)
 
 
+@pytest.mark.extras
 def test_trees_nltk_trees_and_strings_score_alike() -> None:
+    import nltk
+
     expected = score([GOLD], [PREDICTED])
     assert score([Tree.from_string(GOLD)], [nltk.Tree.fromstring(PREDICTED)]) == expected
     assert score([GOLD], [nltk.ParentedTree.fromstring(PREDICTED)]) == expected
@@ -213,7 +215,7 @@ def test_a_broken_line_is_named_by_file_and_line(tmp_path: Path) -> None:
 
 def test_what_is_no_tree_is_refused() -> None:
     with pytest.raises(UsageError, match="gold sentence 1: expected a tree"):
-        score([3], [GOLD])  # type: ignore[list-item]
+        score([3], [GOLD])
 
 
 def test_a_file_without_trees_is_refused(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_labels_keep_their_numbers_and_chains_are_split(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("setting", "forced"), [({}, True), ({"force_root_constituent": False}, False)])
 def test_a_root_constituent_is_forced_unless_the_file_says_no(
-    tmp_path: Path, setting: dict[str, bool], forced: bool
+    tmp_path: Path, setting: dict[str, Any], forced: bool
 ) -> None:
     assert imported(tmp_path, char_lstm_file(**setting)).config.scorer.force_root is forced
 

@@ -37,7 +37,7 @@ def test_a_treebank_takes_nltk_trees_and_nothing_that_is_no_tree() -> None:
     text = "(S (NP (DT The) (NN cat)))"
     assert Treebank([nltk.Tree.fromstring(text)]) == Treebank([Tree.from_string(text)])
     with pytest.raises(UsageError, match="expected a tree, got '\\(S"):
-        Treebank([text])  # type: ignore[list-item]
+        Treebank([text])
 
 
 def test_an_empty_root_label_becomes_top_and_a_lone_leaf_gets_a_root() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +204,7 @@ def test_sentences_that_are_there_are_kept(nlp: Any) -> None:
 
 
 def test_a_sentence_of_400_words_is_parsed(nlp: Any) -> None:
-    doc = Doc(nlp.vocab, words=["dogs"] * 400, sent_starts=[True] + [False] * 399)
+    doc = Doc(nlp.vocab, words=["dogs"] * 400, sent_starts=[True, *[False] * 399])
     nlp.get_pipe("fencepost")(doc)
     (parse,) = parses(doc)
     assert Tree.from_string(parse).words() == ["dogs"] * 400
@@ -229,7 +229,12 @@ def test_the_parser_reads_penns_quotes_and_the_tree_shows_the_texts(nlp: Any, mo
     parser = nlp.get_pipe("fencepost").parser
     read: list[Any] = []
     parse = parser.parse
-    monkeypatch.setattr(parser, "parse", lambda sentences, **more: read.extend(sentences) or parse(sentences, **more))
+
+    def parse_and_record(sentences: list[Any], **more: Any) -> Any:
+        read.extend(sentences)
+        return parse(sentences, **more)
+
+    monkeypatch.setattr(parser, "parse", parse_and_record)
     doc = nlp('"No", it said.')
     assert read[0].words == ("``", "No", "''", ",", "it", "said", ".")
     assert read[0].spaces == (False, False, False, True, True, False, False)
@@ -344,8 +349,13 @@ def test_a_document_that_comes_twice_has_its_trees_once(nlp: Any) -> None:
 
 def test_a_stream_is_read_no_further_than_a_batch(nlp: Any) -> None:
     taken: list[str] = []
-    docs = (nlp.make_doc(taken.append(text) or text) for text in TEXTS)
-    next(nlp.get_pipe("fencepost").pipe(docs, batch_size=2))
+
+    def documents() -> Iterator[Doc]:
+        for text in TEXTS:
+            taken.append(text)
+            yield nlp.make_doc(text)
+
+    next(nlp.get_pipe("fencepost").pipe(documents(), batch_size=2))
     assert len(taken) == 2
 
 

@@ -34,7 +34,7 @@ SENTENCES = [
     ["the", "mat"],
 ]
 
-ATTENTION_VARIANTS = {
+ATTENTION_VARIANTS: dict[str, dict[str, Any]] = {
     "base": {"position": "added", "projection": "dense"},
     "concatenated": {"position": "concatenated", "projection": "dense"},
     "factored": {"position": "concatenated", "projection": "block"},

@@ -40,7 +40,8 @@ def inputs() -> tuple[Tensor, Tensor]:
 def columns(weight: Tensor, head: int, size: int) -> Tensor:
     """[blocks, in, heads * size / blocks] -> the block-diagonal matrix [blocks * in, size] of one head."""
     part = size // len(weight)
-    return torch.block_diag(*[block[:, head * part : (head + 1) * part] for block in weight])
+    matrix: Tensor = torch.block_diag(*[block[:, head * part : (head + 1) * part] for block in weight])
+    return matrix
 
 
 def matrices(module: MultiHeadAttention, head: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:

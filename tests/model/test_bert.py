@@ -61,7 +61,7 @@ def test_in_bf16_the_vectors_are_near_and_sums_stay_in_fp32() -> None:
         exact = ours(ids, layout)[-1]
         lower(ours)
         rough = ours(ids, layout)[-1]
-    assert ours.encoder.layer[0].attention.self.query.weight.dtype == torch.bfloat16
+    assert ours.get_parameter("encoder.layer.0.attention.self.query.weight").dtype == torch.bfloat16
     assert rough.dtype == torch.float32
     assert (rough - exact).norm() < 0.05 * exact.norm()
 

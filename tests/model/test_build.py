@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -100,7 +101,8 @@ def test_every_dropout_of_the_configuration_is_where_it_belongs() -> None:
 @pytest.mark.parametrize("kind", ["words", "tags", "char_lstm", "char_concat", "char_attention"])
 def test_the_dropout_of_a_representation_falls_on_its_vectors_in_training_alone(kind: str) -> None:
     representation = small_model(small_config((kind,))).lexical.representations[0]
-    representation.get_submodule("dropout").p = 1.0
+    dropout: Any = representation.get_submodule("dropout")
+    dropout.p = 1.0
     assert representation.eval()(torch_batch(SENTENCES)).abs().sum() > 0
     assert representation.train()(torch_batch(SENTENCES)).abs().sum() == 0
 
@@ -108,13 +110,14 @@ def test_the_dropout_of_a_representation_falls_on_its_vectors_in_training_alone(
 @pytest.mark.parametrize("kind", ["char_lstm", "char_attention"])
 def test_the_input_dropout_of_a_representation_falls_on_its_letters_in_training_alone(kind: str) -> None:
     representation = small_model(small_config((kind,))).lexical.representations[0]
-    representation.get_submodule("dropout").p = 0.0
-    representation.get_submodule("input_dropout").p = 1.0
+    dropout: Any = representation.get_submodule("dropout")
+    input_dropout: Any = representation.get_submodule("input_dropout")
+    dropout.p, input_dropout.p = 0.0, 1.0
     words = [["the", "cat"]]  # of three letters each, so that without letters they are alike
     _, the, cat, _ = representation.eval()(torch_batch(words))
     assert not torch.allclose(the, cat)
     if kind == "char_attention":
-        representation.encoder.eval()  # type: ignore[operator, union-attr]
+        representation.get_submodule("encoder").eval()
     representation.training = True
     representation.get_submodule("input_dropout").train()
     _, the, cat, _ = representation(torch_batch(words))

@@ -23,7 +23,7 @@ LAYOUT = layout_of(3, 5, 1)
 NO_DROPOUT = SharedDropout(0.0, shared=True)
 
 
-def encoder_of(**variant: object) -> SelfAttentiveEncoder:
+def encoder_of(**variant: Any) -> SelfAttentiveEncoder:
     encoder = small_model(small_config(**variant)).encoder
     assert isinstance(encoder, SelfAttentiveEncoder)
     return encoder
@@ -185,7 +185,7 @@ def attention_of(encoder: SelfAttentiveEncoder, content: Tensor, plan: Attention
         x, p, _, _, terms, _ = arguments
         found.append(attention.probabilities(x, p, LAYOUT, mask, terms))
 
-    hooks = [layer.attention.register_forward_pre_hook(note) for layer in encoder.layers]
+    hooks = [layer.get_submodule("attention").register_forward_pre_hook(note) for layer in encoder.layers]
     encoder(content, LAYOUT, plan)
     for hook in hooks:
         hook.remove()

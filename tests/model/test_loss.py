@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -22,6 +22,7 @@ ROOT = pytest.mark.parametrize("force_root", [False, True])
 BOTH = pytest.mark.parametrize("loss", [margin_loss, crf_loss])
 
 Span = tuple[int, int]
+Loss = Callable[..., torch.Tensor]
 
 
 def binary_trees(start: int, end: int) -> Iterator[list[Span]]:
@@ -66,7 +67,7 @@ def worst_excess(scores: torch.Tensor, gold: torch.Tensor, length: int, force_ro
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 6])
 @ROOT
-def test_the_margin_is_violated_most_by_the_tree_found(length, force_root):
+def test_the_margin_is_violated_most_by_the_tree_found(length: int, force_root: bool) -> None:
     for seed in range(5):
         scores, gold = example([length], labels=3, seed=seed)
         loss = margin_loss(scores, gold, torch.tensor([length]), force_root)
@@ -76,7 +77,9 @@ def test_the_margin_is_violated_most_by_the_tree_found(length, force_root):
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(0, 1000), st.floats(0, 12), st.booleans())
 @settings(deadline=None, max_examples=50)
-def test_the_margin_loss_is_zero_exactly_where_the_margin_holds(lengths, seed, favour, force_root):
+def test_the_margin_loss_is_zero_exactly_where_the_margin_holds(
+    lengths: list[int], seed: int, favour: float, force_root: bool
+) -> None:
     scores, gold = example(lengths, labels=2, seed=seed)
     scores += favour * torch.nn.functional.one_hot(gold, 3)
     scores[gold == 0, 1:] -= favour
@@ -88,18 +91,18 @@ def test_the_margin_loss_is_zero_exactly_where_the_margin_holds(lengths, seed, f
         assert (loss == 0) if holds else (loss > 0)
 
 
-def test_a_constituent_taken_for_none_costs_one():
+def test_a_constituent_taken_for_none_costs_one() -> None:
     scores = torch.tensor([[0.0, 0.25]])
     assert margin_loss(scores, torch.tensor([1]), torch.tensor([1])).tolist() == [0.75]
 
 
-def test_a_constituent_where_none_is_costs_one():
+def test_a_constituent_where_none_is_costs_one() -> None:
     scores = torch.tensor([[0.0, 0.25]])
     assert margin_loss(scores, torch.tensor([0]), torch.tensor([1])).tolist() == [1.25]
 
 
 @ON_EACH_DEVICE
-def test_the_likelihood_counts_each_tree_once(device):
+def test_the_likelihood_counts_each_tree_once(device: str) -> None:
     lengths = [4, 1, 3]
     scores, gold = example(lengths, labels=2, seed=0)
     every = log_partition(SpanScores.from_packed(scores.float().numpy(), np.array(lengths)))
@@ -108,7 +111,7 @@ def test_the_likelihood_counts_each_tree_once(device):
     assert loss.cpu().numpy() == pytest.approx(every - right.numpy(), abs=1e-4)
 
 
-def test_probabilities_of_all_trees_add_to_one():
+def test_probabilities_of_all_trees_add_to_one() -> None:
     scores, _ = example([2], labels=1, seed=1)
     every = [torch.tensor(labels) for labels in np.ndindex(2, 2, 2)]
     losses = torch.cat([crf_loss(scores, gold, torch.tensor([2])) for gold in every])
@@ -117,7 +120,7 @@ def test_probabilities_of_all_trees_add_to_one():
 
 @BOTH
 @ROOT
-def test_gradients_are_slopes(loss, force_root):
+def test_gradients_are_slopes(loss: Loss, force_root: bool) -> None:
     lengths = torch.tensor([4, 1, 3])
     scores, gold = example([4, 1, 3], labels=2, seed=4)
     free = scores[:, 1:].clone().requires_grad_()
@@ -131,7 +134,7 @@ def test_gradients_are_slopes(loss, force_root):
 
 @BOTH
 @ON_EACH_DEVICE
-def test_scores_of_half_precision_are_added_in_single(loss, device):
+def test_scores_of_half_precision_are_added_in_single(loss: Loss, device: str) -> None:
     lengths = torch.tensor([6, 5], device=device)
     scores, gold = example([6, 5], labels=3, seed=5)
     half = scores.to(device, torch.bfloat16).requires_grad_()
@@ -144,7 +147,7 @@ def test_scores_of_half_precision_are_added_in_single(loss, device):
 
 
 @BOTH
-def test_a_sentence_has_the_same_loss_in_any_company(loss):
+def test_a_sentence_has_the_same_loss_in_any_company(loss: Loss) -> None:
     lengths = [3, 6, 1, 5]
     scores, gold = example(lengths, labels=2, seed=6)
     together = loss(scores, gold, torch.tensor(lengths))
@@ -155,7 +158,7 @@ def test_a_sentence_has_the_same_loss_in_any_company(loss):
 
 
 @BOTH
-def test_scores_that_are_not_numbers_have_a_loss_that_is_not_a_number(loss):
+def test_scores_that_are_not_numbers_have_a_loss_that_is_not_a_number(loss: Loss) -> None:
     scores, gold = example([5, 3], labels=2, seed=9)
     scores[2, 1], scores[6, 2] = torch.nan, torch.inf
     found = loss(scores.float(), gold, torch.tensor([5, 3]))
@@ -163,7 +166,7 @@ def test_scores_that_are_not_numbers_have_a_loss_that_is_not_a_number(loss):
     assert found[1].isfinite()
 
 
-def test_the_margin_loss_leaves_its_scores_alone():
+def test_the_margin_loss_leaves_its_scores_alone() -> None:
     scores, gold = example([5], labels=2, seed=7)
     before = scores.clone()
     margin_loss(scores, gold, torch.tensor([5]), force_root=True)
@@ -174,7 +177,7 @@ def test_the_margin_loss_leaves_its_scores_alone():
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="is about a GPU")
 @BOTH
 @ROOT
-def test_the_host_never_waits_for_the_device(loss, force_root):
+def test_the_host_never_waits_for_the_device(loss: Loss, force_root: bool) -> None:
     scores, gold = example([6, 5], labels=3, seed=8)
     scores, gold, lengths = scores.float().cuda().requires_grad_(), gold.cuda(), torch.tensor([6, 5]).cuda()
     loss(scores, gold, lengths, force_root).sum().backward()  # compiles the kernels

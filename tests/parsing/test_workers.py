@@ -260,6 +260,20 @@ def test_parse_takes_workers(folder: Path, tmp_path: Path, capsys: pytest.Captur
     assert len(outputs[0].splitlines()) == 40
 
 
+def test_each_line_that_is_typed_is_answered_before_the_next_also_with_workers(folder: Path) -> None:
+    command = [sys.executable, "-m", "fencepost", "parse", "--lines", "--model", str(folder), "--workers", "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for typed in (b"It works.\n", b"The cat sat.\n\n", b"\n", b"It works.\nIt slept.\n"):
+            process.stdin.write(typed)
+            process.stdin.flush()
+            answers = [process.stdout.readline() for _ in typed.splitlines()]
+            assert [answer == b"\n" for answer in answers] == [line == b"" for line in typed.splitlines()]
+        process.stdin.close()
+        assert process.stdout.read() == b""
+
+
 def test_sentences_are_counted_through_all_lists(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers: list[int] = []
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.storage import lock
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
@@ -102,7 +101,7 @@ def test_where_there_are_no_locks_nobody_is_kept_out(tmp_path: Path, monkeypatch
     def fail(*_: object) -> None:
         raise OSError("no locks on this disk")
 
-    monkeypatch.setattr(lock.fcntl, "flock", fail)
+    monkeypatch.setattr("fencepost.storage.lock.fcntl.flock", fail)
     with locked(tmp_path / "lock", wait=False), locked(tmp_path / "lock"):
         pass
     assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from tests.grammar import toy_trees
 from tests.samples import tiny_config
 
 
+@pytest.mark.extras
 def test_configurations_and_trees_may_be_files(tmp_path: Path) -> None:
     fencepost.Treebank(toy_trees(8)).save(tmp_path / "trees.txt")
     (tmp_path / "tiny.toml").write_text(config_to_toml(tiny_config(max_epochs=1)), "utf-8")
@@ -57,6 +58,7 @@ def test_a_list_of_paths_is_not_taken_for_a_pattern() -> None:
         fencepost.Treebank.load(["one.txt", "two.txt"])  # type: ignore[arg-type]
 
 
+@pytest.mark.extras
 def test_names_of_files_are_no_trees(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"these are no trees: 'train\.txt'"):
         fencepost.train("small", ["train.txt"], ["dev.txt"], tmp_path)  # type: ignore[list-item]

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from fencepost.trees.normalize import ROOT_SYMBOLS, Normalization, normalize, strip_label
+from fencepost.trees.brackets import ROOT_SYMBOLS
+from fencepost.trees.normalize import Normalization, normalize, strip_label
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import iter_trees
 from tests.trees.strategies import trees

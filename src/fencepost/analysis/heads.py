@@ -47,7 +47,8 @@ class HeadAverages:
 
 
 def average(sentences: Iterable[SentenceAttention]) -> HeadAverages:
-    to_start = to_stop = distances = content = position = np.zeros(())
+    nothing: Floats = np.zeros(())
+    to_start = to_stop = distances = content = position = nothing
     count = words = 0
     even = 0.0
     for sentence in sentences:

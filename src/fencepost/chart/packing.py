@@ -37,7 +37,7 @@ def roots(lengths: Ints) -> Ints:
     return np.asarray(np.cumsum(span_count(lengths)) - 1, dtype=np.int64)
 
 
-def cell_index(lengths: Ints, starts: Ints, ends: Ints) -> Ints:
+def cell_index(lengths: Ints | np.int64, starts: Ints | np.int64, ends: Ints | np.int64) -> Ints:
     """The index of spans within the charts of their sentences; add ``offsets`` for their index in a batch."""
     widths = ends - starts
     return np.asarray((widths - 1) * (lengths + 1) - widths * (widths - 1) // 2 + starts, dtype=np.int64)

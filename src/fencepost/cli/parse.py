@@ -6,7 +6,7 @@ import argparse
 import glob
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from fencepost.cli.shared import add_parsing_options, open_output, require_from_one
@@ -145,7 +145,7 @@ def _reading(arguments: argparse.Namespace) -> Reading:
 
 
 def _write(
-    chunks: Iterable[tuple[list[Item], list[Analysis]]],
+    chunks: Iterable[tuple[list[Item], Iterator[Analysis]]],
     source: Source,
     watcher: Watcher,
     writer: Writer,
@@ -160,11 +160,10 @@ def _write(
         bad = BadLines(bar, arguments.strict)
         for chunk, analyses in chunks:
             _warn(watcher.look(chunk), bar)
-            remaining = iter(analyses)
             for item in chunk:
                 if item.problem is not None:
                     bad.report(item.problem)
-                analysis = next(remaining) if item.parsable else None
+                analysis = next(analyses) if item.parsable else None
                 if analysis is not None and analysis.too_long:
                     length = f"{len(item.text_sentence.tokens):,} words"
                     _warn([f"a sentence of {length} is too long for probabilities: only its best tree is given"], bar)

@@ -6,6 +6,7 @@ from argparse import Namespace
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import starmap
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -22,16 +23,16 @@ IsWaiting: TypeAlias = Callable[[], bool]
 
 def analyze_items(
     parser: Parser, workers: Workers, items: Iterable[Item], is_waiting: IsWaiting, arguments: Namespace
-) -> Iterator[tuple[list[Item], list[Analysis]]]:
+) -> Iterator[tuple[list[Item], Iterator[Analysis]]]:
     """Chunks of the input, each with the analyses of its parsable items."""
     size = arguments.batch_tokens
     if not (arguments.kbest or arguments.probabilities or arguments.decoding != "best"):
         for chunk, pairs in _do(parser.best_trees(size), parser, workers, items, is_waiting):
-            yield chunk, [without_probabilities(tree, score) for tree, score in pairs]
+            yield chunk, starmap(without_probabilities, pairs)
         return
     job = parser.analyses(arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size)
     for chunk, analyses in _do(job, parser, workers, items, is_waiting):
-        yield chunk, analyses if arguments.probabilities else list(map(_hide_probabilities, analyses))
+        yield chunk, iter(analyses) if arguments.probabilities else map(_hide_probabilities, analyses)
 
 
 def _do(

@@ -51,7 +51,7 @@ class SpellingTable:
     def __init__(self, vocabularies: Vocabularies) -> None:
         self._ids = vocabularies.letters.ids
         self._rows = np.zeros((1024, _ROW), np.int16 if len(vocabularies.letters) < 2**15 else np.int32)
-        self._lengths = np.zeros(1024, np.int64)
+        self._lengths: Ints = np.zeros(1024, np.int64)
         self._row_of: dict[str, int] = {}
         self._used = 0
         # Start and stop are spelled like words, with a mark thrice in the place of letters.

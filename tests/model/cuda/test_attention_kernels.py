@@ -53,7 +53,8 @@ def attended(
     parts = [torch.cat(laid[:joined], -1), *laid[joined:]]
     sizes = HeadSizes(HEADS, rows[0].shape[2], rows[2].shape[2], divisor)
     average = attend_packed(parts, sizes, starts, dropout, reach)
-    return average.unflatten(-1, (HEADS, -1)).permute(1, 2, 0, 3).flatten(-2)
+    by_rows: Tensor = average.unflatten(-1, (HEADS, -1)).permute(1, 2, 0, 3)
+    return by_rows.flatten(-2)
 
 
 def one_by_one(

@@ -172,8 +172,8 @@ def assert_relu_like_torch(
     expected = (h.float() + bias.float()).relu()
     if mask is not None:
         expected = expected * mask[:, sequence]
-    pairs = [[y, *torch.autograd.grad((y.float() * weights).sum(), (h, bias))] for y in (found, expected)]
-    assert_near(*pairs, tolerance)
+    fused, plain = ([y, *torch.autograd.grad((y.float() * weights).sum(), (h, bias))] for y in (found, expected))
+    assert_near(fused, plain, tolerance)
 
 
 def assert_nan_stays_nan() -> None:

@@ -51,7 +51,7 @@ def encoder(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
     found = build_model(replace(config, encoder=drop), SIZES).encoder
     assert isinstance(found, SelfAttentiveEncoder)
     for layer in found.layers:
-        for weight in layer.attention.parameters():
+        for weight in layer.get_submodule("attention").parameters():
             weight.data.mul_(30)
     return found.train()
 
@@ -192,10 +192,11 @@ def attend_one_by_one(
     ]  # [heads, R, d]
     averages = []
     for first, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
-        heads = (tensor[:, first:end] for tensor in rows)
+        q, k, v = (tensor[:, first:end] for tensor in rows)
         mask = AttentionPlan(*reach).mask(torch.tensor([end - first]), end - first)[0]
-        averages.append(F.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=dropout, scale=sizes.scale))
-    return torch.cat(averages, 1).unflatten(-1, (blocks, -1)).permute(2, 1, 0, 3).flatten(-2)
+        averages.append(F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout, scale=sizes.scale))
+    by_blocks: Tensor = torch.cat(averages, 1).unflatten(-1, (blocks, -1)).permute(2, 1, 0, 3)
+    return by_blocks.flatten(-2)
 
 
 @pytest.fixture
@@ -290,7 +291,12 @@ def test_there_are_sequences_enough_for_all_spare_rows(
     recorded: list[_Recordable], sentences: int, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Tensor] = []
-    monkeypatch.setattr(_Recordable, "forward", lambda _, *filled: seen.append(filled[-1]) or filled[0])
+
+    def forward(_: _Recordable, *filled: Tensor) -> Tensor:
+        seen.append(filled[-1])
+        return filled[0]
+
+    monkeypatch.setattr(_Recordable, "forward", forward)
     layout = layout_of(*[length] * sentences)
     rows = torch.zeros(sentences * length, 4)
     assert len(CudaGraphs(torch.nn.Identity())((rows,), layout)) == len(rows)
@@ -308,7 +314,8 @@ def test_what_is_dropped_does_not_depend_on_what_was_recorded_before(
 
     def drawn() -> Tensor:
         torch.manual_seed(1)
-        return model(content, layout, AttentionPlan())
+        encoded: Tensor = model(content, layout, AttentionPlan())
+        return encoded
 
     first = drawn()  # recorded
     model.cuda_graphs = CudaGraphs(model.layers)
