@@ -1,11 +1,11 @@
 """Checks the attention kernels against padded attention with a mask, on CUDA at the paper's size, and times both.
 
     PYTHONPATH=src python benchmarks/attention.py
-    PYTHONPATH=src python benchmarks/attention.py --tile 32 --warps 4 4 4 --stages 2   # other forms of the kernels
+    PYTHONPATH=src python benchmarks/attention.py --tile 32 --warps 4 4 4 --stages 2   # other shapes of the kernels
 
-Also timed: torch's flash attention over sentences laid end to end, which is a private operation of torch. Errors are
-shares of the largest value of each tensor. Times are of the device alone, from CUDA graphs, for one
-layer, from the projected rows of a factored model to what its output matrix reads.
+Also times torch's flash attention over concatenated sentences, a private operation of torch. Errors are relative to the
+largest value of each tensor. Times are device times from CUDA graphs, for the attention of one layer of a factored
+model, from the projected rows to the input of the output matrix.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Attention = Callable[[Tensor, float], Tensor]
 
 
 def sentence_lengths(sentences: int) -> Ints:
-    """Tokens with start and stop, as in the WSJ: 27 on average, 99% below 80."""
+    """Sentence lengths in tokens, start and stop included, as in the WSJ: 27 on average, 99% below 80."""
     tokens = np.random.default_rng(0).gamma(4.0, 6.2, sentences).round() + 2
     lengths: Ints = np.clip(tokens, 3, 140).astype(np.int64)
     return lengths
@@ -56,9 +56,8 @@ def padded(layout: Layout, mask: Tensor, projected: Tensor, dropout: float) -> T
 
 
 def to_heads(projected: Tensor) -> list[Tensor]:
-    """[blocks, R, columns] -> three of [R, heads, d], as all but our kernels want them."""
-    found = roles([projected], SIZES)
-    return [role.unflatten(-1, (SIZES.heads, -1)).permute(1, 2, 0, 3).flatten(-2) for role in found]
+    """[blocks, R, columns] -> three of [R, heads, d], for all but our own kernels."""
+    return [role.unflatten(-1, (SIZES.heads, -1)).permute(1, 2, 0, 3).flatten(-2) for role in roles([projected], SIZES)]
 
 
 def to_blocks(rows: Tensor) -> Tensor:
@@ -71,10 +70,10 @@ def with_gradients(attention: Attention, projected: Tensor, towards: Tensor, dro
     return [average, *torch.autograd.grad(average, [projected], towards)]
 
 
-def check(name: str, found: list[Tensor], expected: list[Tensor], most: float) -> None:
-    errors = [((a - b).abs().max() / b.abs().max()).item() for a, b in zip(found, expected, strict=True)]
+def check(name: str, actual: list[Tensor], expected: list[Tensor], most: float) -> None:
+    errors = [((a - b).abs().max() / b.abs().max()).item() for a, b in zip(actual, expected, strict=True)]
     print(f"{name}: average within {errors[0]:.1e}, gradients within {errors[1]:.1e}")
-    assert max(errors) < most, "that is too much"
+    assert max(errors) < most, f"{name}: the error is larger than {most}"
 
 
 def milliseconds(work: Callable[[], object], repeats: int = 200) -> float:
@@ -127,11 +126,11 @@ def measure(lengths: Ints, plan: AttentionPlan, dtype: torch.dtype, dropout: flo
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sentences", type=int, default=250)
-    parser.add_argument("--length", type=int, help="of all sentences, in place of a treebank's lengths")
+    parser.add_argument("--length", type=int, help="length of all sentences, instead of the lengths of a treebank")
     parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--tile", type=int, default=attention_kernels.TILE, help="in half precision")
+    parser.add_argument("--tile", type=int, default=attention_kernels.TILE, help="tile size in half precision")
     parser.add_argument("--stages", type=int, default=attention_kernels.STAGES)
-    parser.add_argument("--warps", type=int, nargs=3, help="forward, of queries, of keys and values")
+    parser.add_argument("--warps", type=int, nargs=3, help="warps of the kernels: forward, queries, keys and values")
     arguments = parser.parse_args()
     attention_kernels.TILE, attention_kernels.STAGES = arguments.tile, arguments.stages
     if arguments.warps is not None:

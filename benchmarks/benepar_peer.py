@@ -1,10 +1,10 @@
 """The reference parser's side of ``benchmarks/cpu.py peer``: runs in benepar's own virtual environment.
 
-    python benchmarks/benepar_peer.py make TREES MODEL.pt          a model of the paper's size with random weights
+    python benchmarks/benepar_peer.py make TREES MODEL.pt          makes a model of the paper's size with random weights
     python benchmarks/benepar_peer.py parse MODEL.pt WORDS TREES   parses, prints figures as JSON, writes trees
 
 benepar 0.2.0 runs on torch 2.13 with transformers 4.30.2, NLTK < 3.10 and numpy < 2. It imports pytokenizations, which
-has no wheel for Python 3.10 or newer and which character models don't use: an empty module in its place will do.
+has no wheel for Python 3.10 or newer and which character models don't use: an empty module of that name is enough.
 """
 
 from __future__ import annotations

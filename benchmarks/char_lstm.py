@@ -2,7 +2,7 @@
 
     PYTHONPATH=src python benchmarks/char_lstm.py
 
-Errors are shares of the largest value of each tensor. Times are medians of a forward and a backward pass: until the
+Errors are relative to the largest value of each tensor. Times are medians of a forward and a backward pass: until the
 host is free again, and until the device is done.
 """
 
@@ -31,7 +31,7 @@ def by_torch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
 
 
 def word_lengths(words: int) -> Ints:
-    """Letters of distinct words with both marks: 3 to 66, about 10 on average, a few very long."""
+    """Word lengths in letters, start and stop included: 3 to 66, about 10 on average, a few very long."""
     lengths: Ints = np.clip(np.random.default_rng(0).gamma(6.0, 1.3, words).round() + 2, 3, 66).astype(np.int64)
     lengths[:: words // 8] = np.linspace(24, 66, len(lengths[:: words // 8])).astype(np.int64)
     return lengths
@@ -43,14 +43,14 @@ def gradients(last_states: LastStates, lstm: nn.LSTM, rows: Tensor, layout: Layo
 
 
 def check(name: str, last_states: LastStates, lstm: nn.LSTM, rows: Tensor, layout: Layout, limit: float) -> None:
-    """Both against torch's LSTM in fp64, so that it shows which of the two is off."""
+    """Compares with torch's LSTM in fp64."""
     towards = torch.randn(layout.count, 2 * SIZE, device=rows.device)
-    found = gradients(last_states, lstm, rows, layout, towards)
+    actual = gradients(last_states, lstm, rows, layout, towards)
     with torch.autocast("cuda", enabled=False):
         exact = nn.LSTM(LETTER_SIZE, SIZE, bidirectional=True, device=rows.device, dtype=torch.float64)
         exact.load_state_dict(lstm.state_dict())
         expected = gradients(by_torch, exact, rows.detach().double().requires_grad_(), layout, towards)
-    errors = [((a - b).abs().max() / b.abs().max()).item() for a, b in zip(found, expected, strict=True)]
+    errors = [((a - b).abs().max() / b.abs().max()).item() for a, b in zip(actual, expected, strict=True)]
     names = ["states", "rows", *(parameter for parameter, _ in lstm.named_parameters())]
     worst = max(range(len(errors)), key=errors.__getitem__)
     print(f"{name}: states within {errors[0]:.1e}, inputs {errors[1]:.1e}, worst {names[worst]} {errors[worst]:.1e}")
@@ -77,7 +77,7 @@ def measure(name: str, last_states: LastStates, lstm: nn.LSTM, rows: Tensor, lay
         ("forward and backward", lambda: gradients(last_states, lstm, rows, layout, towards)),
     ):
         host, total = milliseconds(work)
-        print(f"{name}: {what}: host {host:.2f} ms, in all {total:.2f} ms")
+        print(f"{name}: {what}: host {host:.2f} ms, total {total:.2f} ms")
 
 
 def main() -> None:
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=2000)
     arguments = parser.parse_args()
     torch.manual_seed(0)
-    torch.backends.cudnn.allow_tf32 = False  # torch's LSTM would round in "fp32" too
+    torch.backends.cudnn.allow_tf32 = False  # otherwise torch's LSTM would round to tf32 even in "fp32"
     lengths = word_lengths(arguments.words)
     layout = Layout.of(lengths, torch.device("cuda"))
     rows = torch.randn(int(lengths.sum()), LETTER_SIZE, device="cuda", requires_grad=True)

@@ -1,6 +1,6 @@
 """Checks that numpy and Triton agree on charts, and times both: python benchmarks/chart.py [--device cuda]
 
-numpy runs on one core of the host, Triton on a CUDA device. The losses run on the device asked for.
+numpy runs on one core of the host, Triton on a CUDA device. The losses run on the chosen device.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from fencepost.model.loss import crf_loss, margin_loss
 
 
 def news_lengths(sentences: int) -> Ints:
-    """Lengths as in newspaper text: 24 words on average, few over 60."""
+    """Sentence lengths as in newspaper text: 24 words on average, few over 60."""
     lengths: Ints = np.clip(np.random.default_rng(0).gamma(4.5, 5.3, sentences).round(), 1, 120).astype(np.int64)
     return lengths
 
 
 def random_chart(lengths: Ints, seed: int, whole: bool) -> Floats:
-    """Scores of all cells; whole numbers above 0 are full of ties."""
+    """Scores of all cells; with ``whole``, whole numbers from 0 up, which give many ties."""
     scores = np.random.default_rng(seed).normal(0, 1.5, int(packing.span_count(lengths).sum()))
     return (np.maximum(scores.round(), 0) if whole else scores).astype(np.float32)
 
@@ -39,9 +39,9 @@ def check_trees(name: str, lengths: Ints, device: str) -> None:
     for whole in (False, True):
         scores = random_chart(lengths, 1, whole)
         expected = cky.mark(scores, lengths)
-        found = decode(torch.tensor(scores, device=device), torch.tensor(lengths, device=device))
-        assert np.array_equal(found[0].cpu().numpy(), expected[0]), f"{name}: scores differ"
-        assert np.array_equal(found[1].cpu().numpy(), expected[1]), f"{name}: trees differ"
+        actual = decode(torch.tensor(scores, device=device), torch.tensor(lengths, device=device))
+        assert np.array_equal(actual[0].cpu().numpy(), expected[0]), f"{name}: scores differ"
+        assert np.array_equal(actual[1].cpu().numpy(), expected[1]), f"{name}: trees differ"
     print(f"{name}: same trees, bit for bit")
 
 
@@ -51,17 +51,17 @@ def check_sums(name: str, lengths: Ints, device: str) -> None:
     errors = []
     for force_root in (False, True):
         totals, spans = span_marginals(scores.astype(np.float64), lengths, force_root)
-        found = inside(values, sizes, force_root)
-        of_total = (np.abs(found[0].cpu().numpy() - totals) / (1 + np.abs(totals))).max()
-        errors.append((of_total, np.abs(found[1].cpu().numpy() - spans).max()))
+        actual = inside(values, sizes, force_root)
+        of_total = (np.abs(actual[0].cpu().numpy() - totals) / (1 + np.abs(totals))).max()
+        errors.append((of_total, np.abs(actual[1].cpu().numpy() - spans).max()))
     worst_total, worst_span = np.array(errors).max(axis=0)
-    print(f"{name}: log Z within {worst_total:.1e} of 1 + itself, probabilities within {worst_span:.1e}")
+    print(f"{name}: relative error of log Z {worst_total:.1e}, probabilities within {worst_span:.1e}")
     assert worst_total < 1e-5, f"{name}: log Z differs"
     assert worst_span < 5e-3, f"{name}: probabilities differ"
 
 
 def milliseconds(work: Callable[[], object], device: str, repeats: int = 10) -> float:
-    """The median time of a call, after two that warm up."""
+    """The median time of a call, after two warm-up calls."""
     times = []
     for _ in range(repeats + 2):
         began = time.perf_counter()

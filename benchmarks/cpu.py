@@ -1,4 +1,4 @@
-"""How fast a model parses on one thread of a CPU, one question a command; answers are Markdown tables.
+"""Measures how fast a model parses on one CPU thread. Each command answers one question with a Markdown table.
 
     python benchmarks/cpu.py peer --models model-fp32 model-int8 --words dev.words \\
         --benepar-python benepar-venv/bin/python --benepar-model benepar.pt
@@ -9,8 +9,8 @@
     python benchmarks/cpu.py cold --models model-int8 --python base-venv/bin/python
     python benchmarks/cpu.py roofline --models model-fp32 --words dev.words
 
-``dev.words`` is what ``fencepost treebank words dev.txt`` prints. Each figure comes from a process of its own, in
-CPU-seconds: they hold on a busy machine too. ``peer`` also needs ``benchmarks/benepar_peer.py``.
+``dev.words`` is what ``fencepost treebank words dev.txt`` prints. Each figure comes from a process of its own and is
+in CPU-seconds, which hold on a busy machine, too. ``peer`` also needs ``benchmarks/benepar_peer.py``.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("question", choices=QUESTIONS)
     parser.add_argument("--models", nargs="+", required=True)
-    parser.add_argument("--words", help="one tokenised sentence a line")
+    parser.add_argument("--words", help="a file with one tokenized sentence per line")
     parser.add_argument("--benepar-python")
     parser.add_argument("--benepar-model")
-    parser.add_argument("--python", default=sys.executable, help="of the installation whose start is measured")
-    parser.add_argument("--rounds", type=int, default=3, help="the best of so many")
+    parser.add_argument("--python", default=sys.executable, help="Python of the installation whose start is measured")
+    parser.add_argument("--rounds", type=int, default=3, help="measure this often and take the best")
     parser.add_argument("--largest", type=int, default=10**5, help="sentences in the largest file")
-    parser.add_argument("--svg", help="also a plot")
+    parser.add_argument("--svg", help="also draw a plot")
     arguments = parser.parse_args()
     QUESTIONS[arguments.question](arguments)
 
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def peer(arguments: argparse.Namespace) -> None:
-    """Against benepar's Parser with its defaults; same weights, same sentences."""
+    """Compares with benepar's Parser with its defaults: same weights, same sentences."""
     runs: dict[str, list[dict[str, Any]]] = {}
     with TemporaryDirectory() as folder:
         for _ in range(arguments.rounds):
@@ -78,11 +78,11 @@ def peer(arguments: argparse.Namespace) -> None:
         ]
         for name, results in runs.items()
     ]
-    table(["", "sentences a CPU-second", "ratio", "peak MB", "same trees as benepar"], rows)
+    table(["", "sentences per CPU-second", "ratio", "peak MB", "same trees as benepar"], rows)
 
 
 def lengths(arguments: argparse.Namespace) -> None:
-    """Cost of a word by the length of its sentence."""
+    """The cost per word by the length of the sentence."""
     sizes = [10, 20, 50, 100, 200, 300, 500, 1000, 3000]
     runs = {
         model: [parse(model, count=max(1, 4000 // size), length=size, rounds=arguments.rounds) for size in sizes]
@@ -91,33 +91,33 @@ def lengths(arguments: argparse.Namespace) -> None:
     costs = {model: [1000 * run["cpu_seconds"] / run["words"] for run in results] for model, results in runs.items()}
     head = ["words in the sentence"]
     for model in arguments.models:
-        head += [f"{Path(model).name}: ms a word", "s a sentence", "peak MB"]
+        head += [f"{Path(model).name}: ms per word", "s per sentence", "peak MB"]
     rows = []
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         row = [f"{size:,}"]
         for model in arguments.models:
-            cost, run = costs[model][place], runs[model][place]
+            cost, run = costs[model][index], runs[model][index]
             row += [f"{cost:.2f}", f"{cost * size / 1000:.3f}", str(run["peak_mb"])]
         rows.append(row)
     table(head, rows)
-    plot(arguments.svg, "words in the sentence", sizes, {"CPU-milliseconds a word": costs})
+    plot(arguments.svg, "words in the sentence", sizes, {"CPU-milliseconds per word": costs})
 
 
 def files(arguments: argparse.Namespace) -> None:
-    """Cost of a sentence and memory by the size of the file, which is streamed."""
+    """The cost per sentence, and memory, by the size of a file that is streamed."""
     counts = [10**power for power in range(2, 6) if 10**power <= arguments.largest]
     runs = {model: [parse(model, count=count, stream=True) for count in counts] for model in arguments.models}
     costs = {model: [1000 / rate(run) for run in results] for model, results in runs.items()}
     peaks = {model: [run["peak_mb"] for run in results] for model, results in runs.items()}
     head = ["sentences in the file"]
     for model in arguments.models:
-        head += [f"{Path(model).name}: ms a sentence", "peak MB"]
+        head += [f"{Path(model).name}: ms per sentence", "peak MB"]
     rows = [
-        [f"{count:,}", *(cell for m in arguments.models for cell in (f"{costs[m][place]:.2f}", str(peaks[m][place])))]
-        for place, count in enumerate(counts)
+        [f"{count:,}", *(cell for m in arguments.models for cell in (f"{costs[m][index]:.2f}", str(peaks[m][index])))]
+        for index, count in enumerate(counts)
     ]
     table(head, rows)
-    plot(arguments.svg, "sentences", counts, {"CPU-milliseconds a sentence": costs, "peak MB": peaks})
+    plot(arguments.svg, "sentences", counts, {"CPU-milliseconds per sentence": costs, "peak MB": peaks})
 
 
 def batches(arguments: argparse.Namespace) -> None:
@@ -125,12 +125,12 @@ def batches(arguments: argparse.Namespace) -> None:
     for budget in (1, 250, 500, 1000, 2000, 4000, 8000, 16000):
         runs = [parse(model, words=arguments.words, batch_tokens=budget) for model in arguments.models]
         rows.append([f"{budget:,}", *(cell for run in runs for cell in (f"{rate(run):.1f}", str(run["peak_mb"])))])
-    head = [cell for m in arguments.models for cell in (f"{Path(m).name}: sentences a CPU-second", "peak MB")]
+    head = [cell for m in arguments.models for cell in (f"{Path(m).name}: sentences per CPU-second", "peak MB")]
     table(["`--batch-tokens`", *head], rows)
 
 
 def workers(arguments: argparse.Namespace) -> None:
-    """Clock time and the CPU time of all processes."""
+    """Speed by clock time, and by CPU time of all processes, with several workers."""
     rows = []
     for model in arguments.models:
         for count in (1, 2, 4):
@@ -141,11 +141,11 @@ def workers(arguments: argparse.Namespace) -> None:
             rows.append(
                 [Path(model).name, str(count), f"{run['sentences'] / clock:.0f}", f"{run['sentences'] / cpu:.0f}"]
             )
-    table(["", "processes", "sentences a second, start included", "sentences a CPU-second"], rows)
+    table(["", "processes", "sentences per second, start included", "sentences per CPU-second"], rows)
 
 
 def cold(arguments: argparse.Namespace) -> None:
-    """From the start of a process to its first tree, and what the installation takes on the disk."""
+    """The time from the start of a process to its first tree, and the size of the installation."""
     rows = []
     python = str(Path(arguments.python).absolute())
     alone = {name: value for name, value in ONE_THREAD.items() if name != "PYTHONPATH"}
@@ -161,11 +161,12 @@ def cold(arguments: argparse.Namespace) -> None:
     where = "import sysconfig; print(sysconfig.get_path('purelib'))"
     folder = Path(subprocess.run([python, "-c", where], capture_output=True, text=True, check=True).stdout[:-1])
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    print(f"\nsite-packages: {size / 1e6:.0f} MB; torch is {'there' if (folder / 'torch').exists() else 'not there'}")
+    torch = "installed" if (folder / "torch").exists() else "not installed"
+    print(f"\nsite-packages: {size / 1e6:.0f} MB; torch is {torch}")
 
 
 def roofline(arguments: argparse.Namespace) -> None:
-    """What the encoder's matrix products need, what this machine can do, and how much of it is reached."""
+    """The operations that a sentence needs, the peak of this machine, and how much of it the parser reaches."""
     from fencepost.config.toml import load_config
 
     sentences = [line.split() for line in Path(arguments.words).read_text("utf-8").splitlines()]
@@ -184,7 +185,7 @@ def roofline(arguments: argparse.Namespace) -> None:
                 f"{reached / peak:.0%}",
             ]
         )
-    table(["", "GFLOP a sentence", "GEMM peak, fp32 GFLOP/s", "GFLOP/s reached end to end", "of the peak"], rows)
+    table(["", "GFLOP per sentence", "GEMM peak, fp32 GFLOP/s", "GFLOP/s reached end to end", "of the peak"], rows)
 
 
 QUESTIONS = {

@@ -1,4 +1,4 @@
-"""The process that ``benchmarks/cpu.py`` measures: parses what a JSON object on the command line says."""
+"""The process that ``benchmarks/cpu.py`` measures. A JSON object on the command line says what to parse."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def parse_all(parser: Any, what: dict[str, Any]) -> dict[str, float]:
         trees = parser.iter_parse(generated(what["count"], None))
         began = time.process_time()
     else:
-        given = read_words(what["words"]) if "words" in what else generated(what["count"], what["length"])
-        sentences = list(given) * what.get("copies", 1)
+        once = read_words(what["words"]) if "words" in what else generated(what["count"], what["length"])
+        sentences = list(once) * what.get("copies", 1)
         began = time.process_time()
         if "workers" in what:
             trees = parse_with_workers(parser, sentences, what["workers"])
@@ -47,13 +47,13 @@ def parse_all(parser: Any, what: dict[str, Any]) -> dict[str, float]:
 
 
 def generated(count: int, length: int | None) -> Iterator[list[str]]:
-    """Sentences of shuffled words, one word in fifty never seen before; of one length, or of many as in newspapers."""
+    """Sentences of shuffled words, one in fifty of them new; all of one length, or of lengths as in newspapers."""
     from fencepost.parsing.timing import bench_sentences
 
     source = random.Random(0)
-    known = [word for sentence in bench_sentences() for word in sentence]
+    vocabulary = [word for sentence in bench_sentences() for word in sentence]
     for _ in range(count):
-        words = source.choices(known, k=length or min(120, 1 + int(source.gammavariate(4, 6))))
+        words = source.choices(vocabulary, k=length or min(120, 1 + int(source.gammavariate(4, 6))))
         yield [f"new{source.randrange(10**9)}" if source.random() < 0.02 else word for word in words]
 
 
@@ -62,7 +62,7 @@ def read_words(path: str) -> list[list[str]]:
 
 
 def gemm_peak() -> None:
-    """The best of several sizes of fp32 matrix products in numpy, on one thread."""
+    """The highest speed of fp32 matrix products in numpy on one thread, over several sizes."""
     import numpy as np
 
     best = 0.0

@@ -1,4 +1,4 @@
-"""Feeds damaged trees to the reader. Anything but trees that print and read back, or a FencepostError, is a failure.
+"""Feeds damaged trees to the reader. It must raise an InputError, or give trees that survive printing and reading.
 
 python benchmarks/fuzz_trees.py --seconds 180
 """
@@ -43,10 +43,10 @@ def mutate_bytes(random: random.Random, data: bytes) -> bytes:
 def mutate_tokens(random: random.Random, data: bytes) -> bytes:
     tokens = re.findall(r"\s+|[()]|[^\s()]+", data.decode("utf-8"))
     for _ in range(random.randint(1, 6)):
-        place = random.randrange(len(tokens) + 1)
+        index = random.randrange(len(tokens) + 1)
         other = random.randrange(len(tokens) + 1)
-        first, last = sorted((place, other))
-        tokens[place : place + random.randint(0, 2)] = random.choice(
+        first, last = sorted((index, other))
+        tokens[index : index + random.randint(0, 2)] = random.choice(
             [[], [random.choice(TOKENS)], tokens[first:last][:20], [random.choice(TOKENS)] * random.choice((2, 3000))]
         )
     return "".join(tokens).encode("utf-8")
@@ -64,7 +64,7 @@ KINDS: list[Callable[[random.Random, bytes], bytes]] = [mutate_bytes, mutate_tok
 
 
 def check(path: Path) -> str:
-    """Reads a file; the name of the error, or "trees". Raises AssertionError or something unforeseen on a failure."""
+    """Reads a file, and returns the name of the InputError, or "trees". Any other exception is a failure."""
     try:
         trees = list(iter_trees(path))
     except InputError as error:
@@ -72,9 +72,9 @@ def check(path: Path) -> str:
             raise AssertionError(f"an error without its file, or over several lines: {error.message!r}") from error
         return type(error).__name__
     for tree in trees:
-        assert parse_trees(str(tree)) == [tree], "print and read is not identity"
+        assert parse_trees(str(tree)) == [tree], "the tree changes when it is printed and read again"
         plain = normalize(tree)
-        assert plain is None or normalize(plain) == plain, "normalizing twice differs from once"
+        assert plain is None or normalize(plain) == plain, "normalizing a second time changes the tree"
     return "trees"
 
 
@@ -93,14 +93,14 @@ def main() -> int:
             mutate = generator.choice(KINDS)
             source = "".join(generator.choices(SEEDS, k=generator.randint(1, 3)))
             path.write_bytes(mutate(generator, source.encode("utf-8")))
-            begun = time.process_time()
+            began = time.process_time()
             try:
                 outcomes[mutate.__name__, check(path)] += 1
             except Exception:
                 failures += 1
                 traceback.print_exc()
                 print(f"input: {path.read_bytes()!r}")
-            slowest = max(slowest, time.process_time() - begun)
+            slowest = max(slowest, time.process_time() - began)
     for (kind, outcome), count in sorted(outcomes.items()):
         print(f"{kind:15} {outcome:20} {count:10,}")
     print(f"seed {arguments.seed}: {outcomes.total():,} inputs, {failures:.0f} failures, slowest {slowest:.3f} CPU-s")

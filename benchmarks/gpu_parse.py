@@ -1,8 +1,9 @@
-"""How fast a trained model parses on a GPU, from word lists to trees in memory, by precision and batch size.
+"""Measures how fast a model parses on a GPU, from word lists to trees in memory, by precision and batch size.
 
     PYTHONPATH=src python benchmarks/gpu_parse.py --model runs/craft --trees TREEBANKS/en/wsj-sample/*.txt --times 3
 
-Each figure is the best of three passes after one that compiles kernels; the split of the time is of one more pass.
+Each figure is the best of three passes after a warm-up pass that compiles kernels. One more pass measures how the time
+is split.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from fencepost.trees.treebank import Sentence, Treebank
 
 
 class Stopwatch:
-    """A backend that adds up how long the host takes to launch batches, and to wait for them."""
+    """A backend that adds up the time in which the host launches batches and waits for them."""
 
     def __init__(self, backend: TorchBackend) -> None:
         self._backend = backend
@@ -46,13 +47,13 @@ def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--model", type=Path, required=True)
     reader.add_argument("--trees", type=Path, nargs="+", required=True)
-    reader.add_argument("--times", type=int, default=1, help="each sentence so many times")
+    reader.add_argument("--times", type=int, default=1, help="parse each sentence this often")
     reader.add_argument("--device", default="cuda")
     reader.add_argument("--batch-tokens", type=int, nargs="+", default=[10_000, 20_000, 40_000, 80_000])
     reader.add_argument("--out", type=Path)
     arguments = reader.parse_args()
-    found = [sentence for path in arguments.trees for sentence in Treebank.load(path).sentences()]
-    sentences = [Sentence(sentence.words, sentence.tags) for sentence in found] * arguments.times
+    loaded = [sentence for path in arguments.trees for sentence in Treebank.load(path).sentences()]
+    sentences = [Sentence(sentence.words, sentence.tags) for sentence in loaded] * arguments.times
     words = sum(map(len, sentences)) / len(sentences)
     print(
         f"{len(sentences):,} sentences of {words:.1f} words; {torch.cuda.get_device_name()}; torch {torch.__version__}"
@@ -82,7 +83,7 @@ def _seconds(parser: Parser, sentences: list[Sentence], batch_tokens: int) -> fl
     began = time.perf_counter()
     trees = parser.parse(sentences, batch_tokens=batch_tokens)
     seconds = time.perf_counter() - began
-    assert len(trees) == len(sentences)  # and they are let go only now
+    assert len(trees) == len(sentences)  # also keeps the trees alive until the clock has stopped
     return seconds
 
 

@@ -1,4 +1,4 @@
-"""Trains on one treebank, then measures: how fast, how good, how much memory. Needs torch, numpy and safetensors only.
+"""Trains on one treebank, and measures speed, accuracy and memory. Needs only torch, numpy and safetensors.
 
     PYTHONPATH=src python benchmarks/gpu_train.py --treebank DIR --out runs/craft --minutes 8 --device cuda
 
@@ -36,9 +36,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--config", default="paper")
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--minutes", type=float, default=5.0, help="of training, over all sessions")
+    parser.add_argument("--minutes", type=float, default=5.0, help="minutes of training, over all sessions")
     parser.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE")
-    parser.add_argument("--profile", action="store_true", help="only say where the time of a step goes")
+    parser.add_argument("--profile", action="store_true", help="only profile the time of a training step")
     arguments = parser.parse_args()
     overrides = [f"train.max_minutes={arguments.minutes}", *arguments.set]
     config = load_config(arguments.config, overrides)
@@ -76,7 +76,7 @@ def training_figures(log: Path) -> dict[str, object]:
 
 
 def test_figures(parser: Parser, bank: Treebank) -> dict[str, object]:
-    """Scores, and the speed from words to trees in memory (the last of three passes)."""
+    """Scores, and the speed from words in memory to trees in memory (the last of three passes)."""
     sentences = [Sentence(sentence.words, sentence.tags) for sentence in bank.sentences()]
     for _ in range(3):
         began = time.perf_counter()
@@ -103,7 +103,9 @@ def profile(trainer: Trainer) -> None:
     _synchronize(trainer)
     took = time.perf_counter() - began
     size = trainer.config.train.batch_size
-    print(f"{1000 * took / 60:.1f} ms a step ({60 * size / took:,.0f} sentences/s); host {1000 * launched / 60:.1f} ms")
+    print(
+        f"{1000 * took / 60:.1f} ms per step ({60 * size / took:,.0f} sentences/s); host {1000 * launched / 60:.1f} ms"
+    )
     with torch.profiler.profile() as profiler:
         for _ in range(10):
             trainer.step(next(batches))
@@ -112,7 +114,7 @@ def profile(trainer: Trainer) -> None:
     for key in ["self_cuda_time_total", *keys] if trainer.device.type == "cuda" else keys:
         print(f"by {key}:")
         print(profiler.key_averages().table(sort_by=key, row_limit=25, max_name_column_width=60))
-    host = cProfile.Profile()  # the thread that trains, not the one that prepares batches
+    host = cProfile.Profile()  # covers the training thread, not the one that prepares batches
     host.enable()
     for _ in range(60):
         trainer.step(next(batches))

@@ -1,10 +1,10 @@
-"""Breaks the program on purpose, in one place at a time, and looks whether the tests notice.
+"""Breaks the program on purpose, in one place at a time, and checks that the tests notice.
 
     python benchmarks/mutations.py            # all breakages of tests/mutations.toml
-    python benchmarks/mutations.py chart loss # those whose module or description has one of these words
+    python benchmarks/mutations.py chart loss # those whose module or description contains one of these words
 
-Works on a temporary copy of src and tests. Ends with 1 where a breakage goes unnoticed, where its text is gone from the
-module, or where the tests fail without it.
+Works on a temporary copy of src and tests. Exits with 1 if a breakage goes unnoticed, if its text is not in the module
+exactly once, or if the tests fail without it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ else:
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / "tests" / "mutations.toml"
-LIMIT = 600  # seconds for the tests of a breakage: one without end counts as noticed
-# Which example of a property fails first is enough to know; to look for the smallest takes minutes.
+LIMIT = 600  # seconds for the tests of a breakage; tests that hang count as noticing it
+# One failing example is enough; hypothesis would spend minutes on finding the smallest.
 PLUGIN = """
 from hypothesis import Phase, settings
 
@@ -36,12 +36,12 @@ def pytest_sessionstart():
     settings.register_profile("first failure", settings.default, phases=[Phase.explicit, Phase.generate])
     settings.load_profile("first failure")
 """
-FAILED = 1  # pytest's status where a test failed; anything greater is a mistake in the list
+FAILED = 1  # pytest's exit status if a test failed; anything greater is a mistake in the list
 
 
 @dataclass(frozen=True)
 class Breakage:
-    """``new`` in the place of ``old``, which stands in the module once."""
+    """Replaces ``old``, which occurs in the module once, by ``new``."""
 
     module: str
     old: str
@@ -52,7 +52,7 @@ class Breakage:
 
     @property
     def file(self) -> Path:
-        """Below the root of a checkout."""
+        """The module's path, relative to the root of a checkout."""
         path = Path("src", *self.module.split("."))
         return path / "__init__.py" if (ROOT / path).is_dir() else path.with_suffix(".py")
 
@@ -63,7 +63,7 @@ def read_breakages() -> list[Breakage]:
 
 
 def occurrences(breakage: Breakage) -> int:
-    """How often the text to replace stands in its module."""
+    """How often the text to replace occurs in its module."""
     path = ROOT / breakage.file
     return path.read_text("utf-8").count(breakage.old) if path.exists() else 0
 
@@ -80,7 +80,7 @@ class Checkout:
         self.passes = cache(self._passes)
 
     def _passes(self, tests: tuple[str, ...], select: str) -> bool:
-        """Whether the tests pass as long as nothing is broken."""
+        """True if the tests pass while nothing is broken."""
         return self.run(tests, select)[0] == 0
 
     def caught_by(self, breakage: Breakage) -> str | None:
@@ -91,7 +91,7 @@ class Checkout:
         try:
             status, output = self.run(breakage.tests, breakage.select)
         except subprocess.TimeoutExpired:
-            return f"no end within {LIMIT} s"
+            return f"not finished within {LIMIT} s"
         finally:
             path.write_text(whole, "utf-8")
         if status != FAILED:
@@ -101,7 +101,7 @@ class Checkout:
 
     def run(self, tests: tuple[str, ...], select: str) -> tuple[int, str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "first_failure", *tests]
-        # Without byte code: it is told by its second from code of the same size that was written since.
+        # Without byte code: Python checks it only by size and by modification time in seconds.
         environment = os.environ | {"PYTHONPATH": str(self.home / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
         ended = subprocess.run(
             command + (["-k", select] if select else []),
@@ -117,7 +117,7 @@ class Checkout:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("words", nargs="*", help="only breakages whose module or description has one of these")
+    parser.add_argument("words", nargs="*", help="only breakages whose module or description contains one of these")
     words = parser.parse_args().words
     chosen = [each for each in read_breakages() if not words or any(w in each.module + each.breaks for w in words)]
     unnoticed = 0
@@ -135,9 +135,9 @@ def main() -> int:
 
 def _try(checkout: Checkout, breakage: Breakage) -> tuple[str, bool]:
     if occurrences(breakage) != 1:
-        return f"its text stands {occurrences(breakage)} times in {breakage.file}", False
+        return f"its text occurs {occurrences(breakage)} times in {breakage.file}", False
     if not checkout.passes(breakage.tests, breakage.select):
-        return "its tests fail, or there are none, although nothing is broken", False
+        return "its tests fail or are missing although nothing is broken", False
     by = checkout.caught_by(breakage)
     return by or ", ".join(breakage.tests), by is not None
 

@@ -1,10 +1,10 @@
-"""What one-line sentences cost on their way through the parser: checks, splits, batches, and CPU seconds.
+"""Measures the cost of sentences on their way through the parser: checks, splits, batches and CPU seconds.
 
     python benchmarks/parse_path.py                            # this checkout
-    python benchmarks/parse_path.py --before OTHER/src         # and another one, round by round in turn, as a ratio
+    python benchmarks/parse_path.py --before OTHER/src         # compared with another checkout, taking turns
 
-CPU seconds leave out the start of Python and the loading of the model. Those outside the model are shown apart: the
-model takes most of the time, and on a busy machine its share varies by more than all the rest.
+CPU seconds don't include the start of Python and the loading of the model. Those spent outside the model are shown
+separately: the model takes most of the time, and on a busy machine its time varies by more than all the rest.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def compare(path: str, sources: dict[str, Path], arguments: argparse.Namespace) 
             rounds[name].append(run_child(source, path, arguments.sentences, counts=number == 0))
     print(f"{path}: {arguments.sentences:,} sentences, best of {arguments.rounds} rounds")
     print("          CPU s  outside the model  checks  splits  batches")
-    best = {name: {kind: min(found[kind] for found in runs) for kind in KINDS} for name, runs in rounds.items()}
+    best = {name: {kind: min(run[kind] for run in runs) for kind in KINDS} for name, runs in rounds.items()}
     for name, (first, *_) in rounds.items():
         sizes = first["batches"]
         shown = ", ".join(map(str, sizes[:12])) + (", …" if len(sizes) > 12 else "")
@@ -70,8 +70,9 @@ def compare(path: str, sources: dict[str, Path], arguments: argparse.Namespace) 
 def run_child(source: Path, path: str, count: int, counts: bool) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": str(source.absolute()), "OMP_NUM_THREADS": "1"}
     command = [sys.executable, __file__, "--child", json.dumps({"path": path, "count": count, "counts": counts})]
-    found: dict[str, Any] = json.loads(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
-    return found
+    output = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
+    figures: dict[str, Any] = json.loads(output)
+    return figures
 
 
 # In the process that is measured
@@ -112,20 +113,20 @@ PATHS: dict[str, Callable[[list[str]], None]] = {
 def measure(path: str, count: int, counts: bool) -> dict[str, Any]:
     from fencepost.parsing.timing import bench_sentences
 
-    known = [" ".join(words) + "\n" for words in bench_sentences()]
-    lines = [known[place % len(known)] for place in range(count)]
-    PATHS[path](lines[:1])  # imports, and loads the model for a first time
+    sentences = [" ".join(words) + "\n" for words in bench_sentences()]
+    lines = [sentences[number % len(sentences)] for number in range(count)]
+    PATHS[path](lines[:1])  # warm-up: imports, and loads the model once
     start = cpu_seconds(path, lines[:1])
-    found: dict[str, Any] = {kind: seconds - start[kind] for kind, seconds in cpu_seconds(path, lines).items()}
+    figures: dict[str, Any] = {kind: seconds - start[kind] for kind, seconds in cpu_seconds(path, lines).items()}
     if counts:
         with counted() as calls, batches() as (sizes, _):
             PATHS[path](lines)
-        found |= {name: calls[name] for name in COUNTED.values()} | {"batches": sizes}
-    return found
+        figures |= {name: calls[name] for name in COUNTED.values()} | {"batches": sizes}
+    return figures
 
 
 def cpu_seconds(path: str, lines: list[str]) -> dict[str, float]:
-    """Of this process and of those that it started; ``outside`` the model, which is told from the rest here only."""
+    """CPU seconds of this process and its children: ``all``, and ``outside`` the model runs of this process."""
     with batches() as (_, in_model):
         began = time.process_time() + sum(os.times()[2:4])
         PATHS[path](lines)
@@ -135,7 +136,7 @@ def cpu_seconds(path: str, lines: list[str]) -> dict[str, float]:
 
 @contextlib.contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """Counts calls by the names of functions, wherever they live."""
+    """Counts calls of the functions in ``COUNTED``, by name, in any module."""
     counts: Counter[str] = Counter()
 
     def profile(frame: FrameType, event: str, _: Any) -> None:
@@ -151,7 +152,7 @@ def counted() -> Iterator[Counter[str]]:
 
 @contextlib.contextmanager
 def batches() -> Iterator[tuple[list[int], list[float]]]:
-    """The number of sentences in each batch of this process, and the CPU seconds that the model takes for it."""
+    """Collects the number of sentences in each batch of this process, and the CPU seconds of the model for it."""
     from fencepost.backends.onnx import OnnxBackend
 
     sizes: list[int] = []

@@ -1,4 +1,4 @@
-"""Draws development F1 by epoch from log.jsonl files, beside reference points.
+"""Plots development F1 by epoch from log.jsonl files, with reference points.
 
 python benchmarks/plot_training.py --log craft=craft.jsonl --reference craft=1:31.9,2:63.2 --out curve.svg
 """

@@ -3,9 +3,9 @@
     PYTHONPATH=src python benchmarks/sweep.py benchmarks/sweeps/encoders.toml --treebank DIR --out runs/sweep \
         --minutes 6 --jobs 8 --set pretrained.model=path/to/encoder
 
-A sweep is a TOML file: ``config`` and ``set`` for all, and under ``rows`` a list of settings for each name. Rows that
-are done (their figures.json is there) are not run again, and rows that were interrupted go on. Speeds of rows that ran
-side by side are not comparable with those of runs that had the GPU to themselves.
+A sweep is a TOML file: ``config`` and ``set`` apply to all rows; ``rows`` maps each name to a list of settings.
+Finished rows, which have a figures.json, are not run again, and interrupted rows resume. Speeds of rows that ran side
+by side can't be compared with those of runs that had the GPU to themselves.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> None:
     reader.add_argument("sweep", type=Path)
     reader.add_argument("--treebank", type=Path, required=True)
     reader.add_argument("--out", type=Path, required=True)
-    reader.add_argument("--minutes", type=float, default=5.0, help="of training, for each row")
+    reader.add_argument("--minutes", type=float, default=5.0, help="minutes of training per row")
     reader.add_argument("--jobs", type=int, default=4, help="rows trained at a time")
     reader.add_argument("--only", nargs="+", metavar="ROW")
     reader.add_argument("--device", default="cuda")

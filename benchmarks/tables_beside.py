@@ -1,9 +1,9 @@
-"""Tables that `fencepost reproduce` wrote for several treebanks, beside the published ones, as Markdown.
+"""Puts tables that `fencepost reproduce` wrote for several treebanks beside the published ones, as Markdown.
 
-    python benchmarks/tables_beside.py craft=results/craft wsj-sample=results/wsj        # Tables 1 to 6
-    python benchmarks/tables_beside.py --languages results/languages                     # Table 7, a line a treebank
+    python benchmarks/tables_beside.py craft=results/craft wsj-sample=results/wsj    # Tables 1 to 6
+    python benchmarks/tables_beside.py --languages results/languages                 # Table 7, one line per treebank
 
-Reads the JSON files alone. A difference is to the table's reference row, in the paper and here, seed by seed.
+Reads only the JSON files. Differences are from the table's reference row, in the paper and here, seed by seed.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def main() -> None:
     arguments = parser.parse_args()
     folders = {name: Path(folder) for name, _, folder in (text.partition("=") for text in arguments.folders)}
     for table in TABLES:
-        found = {name: path for name, folder in folders.items() if (path := folder / f"{table}.json").is_file()}
-        if found:
-            print(beside(table, {name: read(path) for name, path in found.items()}))
+        files = {name: path for name, folder in folders.items() if (path := folder / f"{table}.json").is_file()}
+        if files:
+            print(beside(table, {name: read(path) for name, path in files.items()}))
     if arguments.languages is not None:
         print(languages(read(arguments.languages / "table7.json")))
 
@@ -42,16 +42,16 @@ def read(path: Path) -> dict[str, Any]:
 
 def beside(name: str, tables: dict[str, dict[str, Any]]) -> str:
     table = load_table(name)
-    rows = {place: {row["row"]: row for row in content["rows"]} for place, content in tables.items()}
-    lines = [["", *(f"{place}: {NAMES[each]}" for place in ("paper", *tables) for each in table.measures)]]
+    rows = {treebank: {row["row"]: row for row in content["rows"]} for treebank, content in tables.items()}
+    lines = [["", *(f"{source}: {NAMES[each]}" for source in ("paper", *tables) for each in table.measures)]]
     lines.append(["---"] * len(lines[0]))
-    columns = [(next(iter(rows.values())), "published"), *((found, "ours") for found in rows.values())]
+    columns = [(next(iter(rows.values())), "published"), *((results, "ours") for results in rows.values())]
     for row in table.rows:
-        if not any(found[row.name]["results"] for found in rows.values()):
+        if not any(results[row.name]["results"] for results in rows.values()):
             continue  # skipped everywhere
         numbers = [
-            with_difference(found, row.name, table.reference, each, key)
-            for found, key in columns
+            with_difference(results, row.name, table.reference, each, key)
+            for results, key in columns
             for each in table.measures
         ]
         lines.append([row.name, *numbers])
@@ -59,7 +59,7 @@ def beside(name: str, tables: dict[str, dict[str, Any]]) -> str:
 
 
 def with_difference(rows: dict[str, Any], row: str, reference: str | None, measure: str, key: str) -> str:
-    """A number, and how far it is from the reference row's: of several seeds the mean, over those that both have."""
+    """A number and its difference from the reference row; with several seeds, means over the seeds that both have."""
     numbers = by_seed(rows[row], measure, key)
     if not numbers:
         return "–"
@@ -73,7 +73,7 @@ def with_difference(rows: dict[str, Any], row: str, reference: str | None, measu
 
 
 def by_seed(row: dict[str, Any], measure: str, key: str) -> dict[int, float]:
-    """What is published counts as one seed."""
+    """Numbers by seed; a published number counts as seed 1."""
     if key == "ours":
         return {result["seed"]: result["figures"][measure] for result in row["results"]}
     number = row["measures"][measure]["published"]

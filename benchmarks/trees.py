@@ -1,9 +1,9 @@
-"""Reading and scoring trees against what they are measured by, in CPU time of one run, as ratios.
+"""Measures reading against NLTK, and scoring against reading, as ratios of CPU time.
 
     python benchmarks/trees.py [--treebanks ../shared/treebanks] [--reference ../shared/reference] [--all]
 
-Each figure is the best of several rounds, the rivals taking turns. ``--all`` also reads, prints and compares every
-file of every treebank.
+Each figure is the best of several rounds, in which the tasks take turns. ``--all`` also checks that every tree of every
+treebank prints as it was read.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Task = Callable[[], object]
 
 
 def best_seconds(tasks: dict[str, Task], rounds: int, collect: bool = True) -> dict[str, float]:
-    """CPU seconds of the fastest round of each task; ``collect``: with the garbage collector on."""
+    """CPU seconds of the fastest round of each task; ``collect`` keeps the garbage collector on."""
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds):
         for name, task in tasks.items():
             gc.collect()
             if not collect:
                 gc.disable()
-            begun = time.process_time()
+            began = time.process_time()
             result = task()
-            best[name] = min(best[name], time.process_time() - begun)
+            best[name] = min(best[name], time.process_time() - began)
             gc.enable()
             del result
     return best
@@ -47,7 +47,7 @@ def reading(path: Path, rounds: int) -> None:
         "nltk.Tree.fromstring on every line": lambda: [nltk.Tree.fromstring(line) for line in lines],
         "parse_trees on every line": lambda: [parse_trees(line) for line in lines],
         "Treebank.load, from the file": lambda: Treebank.load(path),
-        "iter_trees, none kept": lambda: sum(1 for _ in iter_trees(path)),
+        "iter_trees, keeping none": lambda: sum(1 for _ in iter_trees(path)),
     }
     for collect in (True, False):
         seconds = best_seconds(tasks, rounds, collect)
@@ -61,7 +61,7 @@ def reading(path: Path, rounds: int) -> None:
 def scoring(gold: Path, predicted: Path, rounds: int) -> None:
     tasks: dict[str, Task] = {
         "reading both files": lambda: (Treebank.load(gold), Treebank.load(predicted)),
-        "scoring them, reading included": lambda: score(gold, predicted),
+        "scoring, reading included": lambda: score(gold, predicted),
     }
     seconds = best_seconds(tasks, rounds * 3)
     base = seconds["reading both files"]
@@ -72,8 +72,8 @@ def scoring(gold: Path, predicted: Path, rounds: int) -> None:
 
 
 def every_file(treebanks: Path) -> None:
-    """Every line of every treebank must be what reading and printing makes of it."""
-    begun, trees = time.process_time(), 0
+    """Checks that every tree of every treebank prints as it was read."""
+    began, trees = time.process_time(), 0
     for path in sorted([*treebanks.glob("*/*/*.txt"), *treebanks.glob("*/*/*.txt.gz")]):
         opener = gzip.open if path.suffix == ".gz" else open
         with opener(path, "rt", encoding="utf-8", newline="\n") as file:
@@ -81,7 +81,7 @@ def every_file(treebanks: Path) -> None:
                 trees += 1
                 if f"{tree}\n" != line:
                     raise SystemExit(f"{path}: printed differently: {line}")
-    print(f"{trees:,} trees of all treebanks print as they were read, {time.process_time() - begun:.1f} s")
+    print(f"{trees:,} trees of all treebanks print as they were read, {time.process_time() - began:.1f} s")
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Trains every variant of the paper for the same short time, one after the other: development F1, and speed.
+"""Trains every variant of the paper for the same short time, one after the other, and prints dev F1 and speed.
 
     PYTHONPATH=src python benchmarks/variants.py --treebank DIR --seconds 12 --device cuda --out variants.json
 
-Needs torch, numpy and safetensors only.
+Needs only torch, numpy and safetensors.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def train_for(trainer: Trainer, seconds: float) -> dict[str, object]:
 
 
 def parsing_speed(trainer: Trainer, words: list[list[str]]) -> list[dict[str, object]]:
-    """From lists of words to trees in memory, the best of three passes."""
+    """The speed from lists of words to trees in memory, the best of three passes."""
     lines: list[dict[str, object]] = []
     parser = Parser(trainer.backend, trainer.config, trainer.vocabularies)
     for budget in (10_000, 20_000, 40_000, 80_000):

@@ -1,4 +1,4 @@
-"""The four English treebanks: which sentences of each are trained on, developed on and tested on."""
+"""The four English treebanks, and which parts of each are used for training, development and testing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from fencepost.trees.treebank import Treebank
 TRAINED_ON: Final = ("gum", "masc", "craft")
 TESTS: Final = {"wsj": ("train", "dev", "test"), "masc": ("test",), "gum": ("test",), "craft": ("test",)}
 FOLDERS: Final = {"wsj": "wsj-sample", "masc": "masc", "gum": "gum", "craft": "craft"}
-ALL_FREE: Final = ("masc",)  # says nothing of licences; a sentence of another that says nothing is not free
+ALL_FREE: Final = ("masc",)  # states no licences but is free; elsewhere, a sentence without a licence is not free
 
 
 class Item(NamedTuple):
-    """A tree and what the treebank says of its text."""
+    """A tree, and what the treebank says about its text."""
 
     tree: Tree
     document: str
-    genre: str  # of GUM and MASC
+    genre: str  # in GUM and MASC; otherwise empty
     free: bool  # for commercial use
 
 
@@ -31,7 +31,7 @@ def load(treebanks: Path, corpus: str, splits: Iterable[str]) -> list[Item]:
 
 
 def _load(folder: Path, split: str, free: str) -> list[Item]:
-    """``free`` is for a treebank that does not say of each sentence whether it is for commercial use."""
+    """``free`` applies if the treebank doesn't say for each sentence whether it is free for commercial use."""
     trees = Treebank.load(folder / f"{split}.txt")
     with (folder / f"{split}.meta.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -42,5 +42,5 @@ def _load(folder: Path, split: str, free: str) -> list[Item]:
 
 
 def letters(tree: Tree) -> str:
-    """A sentence as it is compared with others: however it is cut into words, and whatever its capitals and signs."""
+    """The letters and digits of a sentence, to compare it with others whatever its tokens, capitals and punctuation."""
     return "".join(filter(str.isalnum, "".join(tree.words()).lower()))

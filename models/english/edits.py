@@ -1,4 +1,4 @@
-"""Trees over the same sentence written differently, as people write: without a stop, in capitals, with other quotes."""
+"""The same tree with its sentence written as people write: without a full stop, in capitals, with other quotes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CURLY: Final = {"``": "“", "''": "”", "`": "‘", "'": "’"}
 
 
 def without_final_stop(tree: Tree) -> Tree | None:
-    """None where the last word is no stop, or is all there is. An S that was over an S and the stop goes, too."""
+    """None if the last word isn't a stop, or is the only word. An S that held only an S and the stop goes, too."""
     leaves = tree.leaves()
     shorter = _without_last(tree) if len(leaves) > 1 and leaves[-1].tag == "." else None
     return None if shorter is None else normalize(shorter)
@@ -39,7 +39,7 @@ def in_small_letters(tree: Tree) -> Tree:
 
 
 def as_headline(tree: Tree) -> Tree:
-    """Every Word with a Capital, but for short ones in between, and for what is no word of its own ("Don't")."""
+    """Every Word with a Capital, except short ones in between and parts of words (the "n't" of "Don't")."""
     first, *others = tree.leaves()
     return with_leaves(tree, [_capitalized(first), *map(_headline_word, others)])
 
@@ -54,7 +54,7 @@ def _capitalized(leaf: Leaf) -> Leaf:
 
 
 def with_small_start(tree: Tree) -> Tree | None:
-    """None where the first word is a name, an abbreviation, "I", or small already."""
+    """None if the first word is a name, an abbreviation, "I", or already in lower case."""
     first, *others = tree.leaves()
     if first.tag in ("NNP", "NNPS") or first.word == "I" or not first.word.istitle():
         return None

@@ -1,12 +1,12 @@
-"""How well a model parses English: the table of its card, in Markdown.
+"""Measures how well a model parses English, and prints the table of its model card in Markdown.
 
     python models/english/evaluate.py --model MODEL --treebanks DIR [--first N] [--device cpu]
 
-F1 is labelled F1 with COLLINS parameters over gold words, with gold tags on both sides: against the trees as the
-treebank has them, and against the same trees in the notation that the model is trained in (harmonize.py). Tags are
-the model's own against the harmonised ones, over all words. "From text" is F1 between characters (see
-fencepost.evaluation.characters) where the model gets running text made from the gold words (raw_text.py) and finds
-sentences and words itself. The speed counts CPU seconds of this process, and none of the loading.
+F1 is labelled F1 with COLLINS parameters over gold words, with gold tags on both sides: against the trees of the
+treebank, and against the same trees in the notation that the model is trained on (harmonize.py). Tags are the model's
+own, compared with the harmonised ones over all words. "From text" is F1 in characters (see
+fencepost.evaluation.characters): the model gets running text made from the gold words (raw_text.py), and finds
+sentences and words itself. The speed is in CPU seconds of this process, without loading the model.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--model", required=True)
     options.add_argument("--treebanks", type=Path, required=True)
-    options.add_argument("--first", type=int, help="only so many sentences of each set, for a quick look")
+    options.add_argument("--first", type=int, help="only the first N sentences of each set, for a quick look")
     options.add_argument("--device", default="cpu")
     arguments = options.parse_args()
     parser = fencepost.load(arguments.model, device=arguments.device)
@@ -45,19 +45,19 @@ def main() -> None:
         predicted, spent = parse(parser, items)
         print(measured(parser, corpus, items, predicted), flush=True)
         for genre in sorted({item.genre for item in items} - {""}):
-            places = [place for place, item in enumerate(items) if item.genre == genre]
-            part, trees = [items[place] for place in places], [predicted[place] for place in places]
+            indices = [index for index, item in enumerate(items) if item.genre == genre]
+            part, trees = [items[index] for index in indices], [predicted[index] for index in indices]
             print(measured(parser, f"{corpus}: {genre}", part, trees), flush=True)
         sentences, seconds = sentences + len(items), seconds + spent
-    print(f"\n{sentences / seconds:.1f} sentences a CPU-second over all test sets, from gold words.")
+    print(f"\n{sentences / seconds:.1f} sentences per CPU-second over all test sets, from gold words.")
 
 
 def parse(parser: Parser, items: Sequence[Item]) -> tuple[list[Tree], float]:
-    """Trees over the words as the treebank writes them, and CPU seconds."""
+    """Parses the words as the treebank writes them; gives the trees and the CPU seconds."""
     words = [item.tree.words() for item in items]
-    begun = time.process_time()
+    began = time.process_time()
     trees = parser.parse(words)
-    return trees, time.process_time() - begun
+    return trees, time.process_time() - began
 
 
 def measured(parser: Parser, title: str, items: Sequence[Item], predicted: Sequence[Tree]) -> str:
@@ -70,7 +70,7 @@ def measured(parser: Parser, title: str, items: Sequence[Item], predicted: Seque
 
 
 def f1(gold: Sequence[Tree], predicted: Sequence[Tree]) -> float:
-    """With gold words and tags under the predicted phrases."""
+    """F1 with the gold words and tags under the predicted phrases."""
     return score(gold, [with_leaves(tree, right.leaves()) for tree, right in zip(predicted, gold, strict=True)]).f1
 
 

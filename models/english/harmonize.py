@@ -1,6 +1,6 @@
-"""One notation for all treebanks, that of the Wall Street Journal part of the Penn Treebank; see README.md for why.
+"""Rewrites trees of all treebanks in one notation: that of the Penn Treebank's Wall Street Journal. README.md says why.
 
-Every step is a tree in, a tree out, and none adds, drops or moves a word.
+Every step turns a tree into a tree, and none adds, drops or moves a word.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BRACKETED: Final = frozenset({"PRN", "LST", "CIT"})
 AFTER_THE_NOUN: Final = frozenset({"PP", "SBAR", "VP", "S"})
 WH_TAGS: Final = frozenset({"WDT", "WP", "WP$"})
 TAGS: Final = {"-LSB-": OPEN, "-RSB-": CLOSE, "NFP": ":", "AFX": "JJ", "XX": "FW"}
-SQUARE: Final = {"-LSB-": "[", "-RSB-": "]"}  # escapes of MASC, which no other treebank has
+SQUARE: Final = {"-LSB-": "[", "-RSB-": "]"}  # escapes that only MASC uses
 PENN_QUOTES: Final = {
     "``": {'"': "``", "“": "``", "'": "`", "‘": "`"},
     "''": {'"': "''", "”": "''", "’": "'"},
@@ -30,14 +30,14 @@ PENN_QUOTES: Final = {
 def harmonize(tree: Tree) -> Tree:
     for step in STEPS:
         tree = step(tree)
-    return normalize(tree) or tree  # a phrase that is left alone under one of the same label is merged with it
+    return normalize(tree) or tree  # merges a phrase with an only child of the same label
 
 
 # Brackets
 
 
 def close_brackets(tree: Tree) -> Tree:
-    """A closing bracket that hangs higher than the opening one goes down to it."""
+    """Moves a closing bracket that is attached higher than its opening one down to it."""
     return rebuild(tree, _close_brackets)
 
 
@@ -58,7 +58,7 @@ def _unclosed(children: Sequence[Node]) -> bool:
 
 
 def _opens_at_end(node: Node) -> bool:
-    """Whether a bracket is open at the end of a phrase."""
+    """True if a bracket is still open at the end of a phrase."""
     return isinstance(node, Tree) and (_unclosed(node.children) or _opens_at_end(node.children[-1]))
 
 
@@ -71,7 +71,7 @@ def _add_at_end(node: Tree, bracket: Node) -> Tree:
 
 
 def wrap_parentheses(tree: Tree) -> Tree:
-    """What stands in brackets is a PRN: ``(NP (NP x) ( (NP y) ))`` is ``(NP (NP x) (PRN ( (NP y) )))``."""
+    """Makes bracketed text a PRN: ``(NP (NP x) ( (NP y) ))`` becomes ``(NP (NP x) (PRN ( (NP y) )))``."""
     return rebuild(tree, _wrap_parentheses)
 
 
@@ -94,7 +94,7 @@ def _wrap_parentheses(node: Tree) -> Tree:
 
 
 def rename_citations(tree: Tree) -> Tree:
-    """CIT, which only CRAFT has, is a PRN where it stands in brackets and an NP elsewhere."""
+    """CIT, which only CRAFT has, becomes a PRN if it is in brackets and an NP elsewhere."""
 
     def rename(node: Tree) -> Tree:
         if node.label != "CIT":
@@ -108,13 +108,13 @@ def rename_citations(tree: Tree) -> Tree:
 
 
 def replace_nml(tree: Tree) -> Tree:
-    """NML, the inner structure of noun phrases, goes: the WSJ has it flat, but for three cases that it marks otherwise.
+    """Removes NML, the inner structure of noun phrases, which are flat in the WSJ. Three cases have other labels there.
 
-    In a parenthesis it is an NP; with a phrase after its noun it is a NAC (``(NAC (NNP Bank) (PP of England))``);
-    coordinated phrases at the end of an NP are NXs.
+    In a parenthesis, NML becomes NP; with a phrase after its noun, NAC (``(NAC (NNP Bank) (PP of England))``);
+    coordinated phrases at the end of an NP become NX.
     """
     last = len(tree.children) - 1
-    parts = [_noun_parts(child, tree.label, place == last) for place, child in enumerate(tree.children)]
+    parts = [_noun_parts(child, tree.label, index == last) for index, child in enumerate(tree.children)]
     return Tree(tree.label, [node for nodes in parts for node in nodes])
 
 
@@ -134,7 +134,7 @@ def _noun_parts(node: Node, above: str, is_last: bool) -> Sequence[Node]:
 
 
 def _is_range(node: Node) -> bool:
-    """CRAFT has ``(PP (SYM -) (NP (CD 5)))`` in "3-5"."""
+    """True for the second half of a range: CRAFT has ``(PP (SYM -) (NP (CD 5)))`` in "3-5"."""
     return isinstance(node, Tree) and name(node.children[0]) == "SYM"
 
 
@@ -145,7 +145,7 @@ def _coordinated(node: Node) -> Node:
 
 
 def name_wh_phrases(tree: Tree) -> Tree:
-    """The relative or interrogative phrase of an SBAR or SBARQ is a WHNP; GUM often says NP."""
+    """Labels the relative or interrogative phrase of an SBAR or SBARQ as WHNP; GUM often has NP."""
 
     def rename(node: Tree) -> Tree:
         if node.label not in ("SBAR", "SBARQ"):
@@ -165,7 +165,7 @@ def _wh_phrase(node: Node) -> Node:
 
 
 def rename_tags(tree: Tree) -> Tree:
-    """Penn's 45 tags, HYPH for hyphens that stand alone, and GW. "to" is always TO; other joining signs are SYM."""
+    """Keeps Penn's 45 tags, HYPH for separate hyphens, and GW. "to" is always TO; other joining signs are SYM."""
     return change_leaves(tree, _rename_tag)
 
 
@@ -180,7 +180,7 @@ def _rename_tag(leaf: Leaf) -> Leaf:
 
 
 def penn_words(tree: Tree) -> Tree:
-    """Words as our tokeniser writes them: Penn's quotes, real square brackets, no backslash before ``/`` and ``*``."""
+    """Writes words as our tokenizer does: Penn's quotes, real square brackets, no backslash before ``/`` and ``*``."""
     return change_leaves(tree, _penn_word)
 
 

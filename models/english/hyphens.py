@@ -1,4 +1,4 @@
-"""Hyphenated words made whole in a tree: ``well - known`` is one word in the WSJ, three in newer treebanks."""
+"""Joins hyphenated words in trees: ``well - known`` is one word in the WSJ, three in newer treebanks."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from fencepost.trees.tree import Leaf, Node, Tree
 
 NOUNS: Final = ("NN", "NNS", "NNP", "NNPS")
 BEFORE_NOUNS: Final = ("NP", "NML", "NX", "NAC")  # phrases with modifiers in front of a noun
-KEPT_TAGS: Final = frozenset({"CD", "CC", "FW", "LS", "PRP"})  # of words all of whose pieces have it
+KEPT_TAGS: Final = frozenset({"CD", "CC", "FW", "LS", "PRP"})  # kept if all pieces of a word have this tag
 
 
 class Run(NamedTuple):
-    """The places of the words that become one."""
+    """The words that become one: a half-open range of indices."""
 
     start: int
     end: int
 
 
 def join_hyphens(tree: Tree) -> Tree:
-    """The tree with its hyphenated words joined, also at slashes; those whose pieces cross brackets stay apart."""
+    """The tree with hyphenated words joined, also at slashes. Words that cross phrase boundaries stay apart."""
     return _join(tree, 0, find_runs(tree.leaves()))
 
 
 def find_runs(leaves: Sequence[Leaf]) -> list[Run]:
-    runs, place = [], 0
-    while place < len(leaves):
-        end = _end_of_run(leaves, place)
-        if end > place + 1:
-            runs.append(Run(place, end))
-        place = end
+    runs, start = [], 0
+    while start < len(leaves):
+        end = _end_of_run(leaves, start)
+        if end > start + 1:
+            runs.append(Run(start, end))
+        start = end
     return runs
 
 
@@ -51,16 +51,16 @@ def _is_piece(leaf: Leaf) -> bool:
     return any(map(str.isalnum, leaf.word))
 
 
-def _joins(leaves: Sequence[Leaf], place: int) -> bool:
-    """Whether a hyphen or a slash joins its neighbours; ``-`` as a symbol does between numbers."""
-    leaf = leaves[place]
+def _joins(leaves: Sequence[Leaf], index: int) -> bool:
+    """True if a hyphen or a slash joins its neighbours; ``-`` tagged SYM does so only between numbers."""
+    leaf = leaves[index]
     if leaf.tag == "SYM" and leaf.word == "-":
-        return place + 1 < len(leaves) and leaves[place - 1].tag == leaves[place + 1].tag == "CD"
+        return index + 1 < len(leaves) and leaves[index - 1].tag == leaves[index + 1].tag == "CD"
     return leaf.tag in ("HYPH", "SYM") and leaf.word in ("-", "/")
 
 
 def is_suspended(leaves: Sequence[Leaf], hyphen: int) -> bool:
-    """``pre - and postnatal``: the hyphen belongs to the word before it alone."""
+    """True if the hyphen belongs only to the word before it: ``pre - and postnatal``."""
     if leaves[hyphen].word != "-" or hyphen + 2 >= len(leaves):
         return False
     following, after = leaves[hyphen + 1], leaves[hyphen + 2]
@@ -68,27 +68,27 @@ def is_suspended(leaves: Sequence[Leaf], hyphen: int) -> bool:
 
 
 def _join(node: Tree, start: int, runs: Sequence[Run]) -> Tree:
-    """``start`` is the place of the first word of the phrase."""
+    """Joins the runs inside a phrase, whose first word has the index ``start``."""
     borders = [start]
     for child in node.children:
         borders.append(borders[-1] + (len(child.leaves()) if isinstance(child, Tree) else 1))
     joined: list[Node] = []
-    place = 0
-    while place < len(node.children):
-        child, begin, end = node.children[place], borders[place], borders[place + 1]
+    index = 0
+    while index < len(node.children):
+        child, begin, end = node.children[index], borders[index], borders[index + 1]
         run = next((run for run in runs if run.start == begin and run.end in borders and run.end >= end), None)
         if run is None:
             joined.append(_join(child, begin, runs) if isinstance(child, Tree) else child)
-            place += 1
+            index += 1
             continue
         last = borders.index(run.end)
         before_noun = node.label in BEFORE_NOUNS and any(map(_is_noun, node.children[last:]))
-        if last == place + 1 and isinstance(child, Tree):
+        if last == index + 1 and isinstance(child, Tree):
             joined.append(_joined_phrase(child, before_noun))
         else:
-            pieces = Tree(node.label, node.children[place:last]).leaves()
+            pieces = Tree(node.label, node.children[index:last]).leaves()
             joined.append(_joined_word(pieces, node.label, before_noun))
-        place = last
+        index = last
     return Tree(node.label, joined)
 
 
@@ -97,9 +97,9 @@ def _is_noun(node: Node) -> bool:
 
 
 def _joined_phrase(phrase: Tree, before_noun: bool) -> Node:
-    """What becomes of a phrase that is one word now: nothing in front of a noun, as in the WSJ."""
+    """A phrase whose words became one. In front of a noun only the word is left, as in the WSJ."""
     if phrase.label == "PP" and not before_noun:
-        return phrase  # "in - frame" alone has no word class
+        return phrase  # "in - frame" has no part of speech as one word
     word = _joined_word(phrase.leaves(), phrase.label, before_noun)
     return word if before_noun or phrase.label in ("QP", "NML") else Tree(phrase.label, [word])
 
@@ -110,7 +110,7 @@ def _joined_word(leaves: Sequence[Leaf], phrase: str, before_noun: bool) -> Leaf
 
 
 def joined_tag(tags: Sequence[str], phrase: str, before_noun: bool) -> str:
-    """The tag that the WSJ would give a joined word, from those of its pieces and the phrase it fills or stands in."""
+    """The tag that the WSJ would give a joined word, from the tags of its pieces and the phrase around it."""
     first, last = tags[0], tags[-1]
     if len(tags) == 1 or (first in KEPT_TAGS and set(tags) == {first}) or {*tags} <= {"NNP", "NNPS"}:
         return last

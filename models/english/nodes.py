@@ -1,4 +1,4 @@
-"""What all steps of the preparation do with trees."""
+"""Functions on trees that all steps of the preparation share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ def name(node: Node) -> str:
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """The tree with every phrase changed, those inside a phrase before it."""
+    """Applies ``change`` to every phrase, inner phrases first."""
     children = [rebuild(child, change) if isinstance(child, Tree) else child for child in tree.children]
     return change(Tree(tree.label, children))
 
 
 def with_leaves(tree: Tree, leaves: Iterable[Leaf]) -> Tree:
-    """The tree over other leaves, of which there are as many."""
-    waiting = iter(leaves)
+    """The tree with its leaves replaced by as many others."""
+    remaining = iter(leaves)
 
     def fill(node: Tree) -> Tree:
-        return Tree(node.label, [fill(child) if isinstance(child, Tree) else next(waiting) for child in node.children])
+        return Tree(
+            node.label, [fill(child) if isinstance(child, Tree) else next(remaining) for child in node.children]
+        )
 
     return fill(tree)
 

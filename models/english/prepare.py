@@ -1,4 +1,4 @@
-"""Training, development and test files of the English model, from the treebanks that it may be trained on.
+"""Writes the training, development and test files of the English model from the treebanks.
 
     python models/english/prepare.py --treebanks DIR --out DIR [--seed 1] [--craft 6000]
 
@@ -33,13 +33,13 @@ from hyphens import join_hyphens
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 
-CRAFT_TRAIN: Final = 6000  # sentences: fewer words of biomedical prose than of general English
+CRAFT_TRAIN: Final = 6000  # sentences, so that there is less biomedical prose than general English
 CRAFT_DEV: Final = 400
 MOST_REPEATS: Final = 2
-SHORTEST_LEAK: Final = 6  # words; shorter test sentences ("Thank you .") may be met in training
-JOINED: Final = 0.5  # sentences whose hyphenated words are made whole
+SHORTEST_LEAK: Final = 6  # words; shorter test sentences ("Thank you .") may also be in the training data
+JOINED: Final = 0.5  # share of sentences whose hyphenated words are joined
 QUOTED: Final = ((0.1, STRAIGHT), (0.1, CURLY))
-# Copies beside the sentence itself: the share of sentences that have one, and how it is written.
+# Extra copies: the share of sentences that get one, and how it is written.
 COPIES: Final[tuple[tuple[float, Callable[[Tree], Tree | None]], ...]] = (
     (0.10, without_final_stop),
     (0.03, in_capitals),
@@ -63,7 +63,7 @@ def main() -> None:
     tested = {letters(item.tree) for items in tests.values() for item in items if long_enough(item.tree)}
     train, dev = [], []
     for corpus in TRAINED_ON:
-        # A generator for each treebank, so that a change to one leaves the others as they were.
+        # One generator per treebank, so that a change to one treebank doesn't affect the others.
         choice = random.Random(f"{arguments.seed} {corpus}")
         most = arguments.craft if corpus == "craft" else None
         found = training_trees(load(arguments.treebanks, corpus, ["train"]), corpus, tested, choice, most)
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def save_tests(out: Path, corpus: str, items: Sequence[Item]) -> None:
-    """All of a test set, and each of its genres."""
+    """Saves a test set, and each of its genres."""
     save(out / f"test.{corpus}.txt", [harmonize(item.tree) for item in items])
     for genre in sorted({item.genre for item in items} - {""}):
         trees = [harmonize(item.tree) for item in items if item.genre == genre]
@@ -107,7 +107,7 @@ def long_enough(tree: Tree) -> bool:
 
 
 def without_repeats(trees: Iterable[Tree]) -> Iterator[Tree]:
-    """At most ``MOST_REPEATS`` trees that are the same."""
+    """Drops a tree after its first ``MOST_REPEATS`` occurrences."""
     seen: Counter[str] = Counter()
     for tree in trees:
         seen[str(tree)] += 1
@@ -116,7 +116,7 @@ def without_repeats(trees: Iterable[Tree]) -> Iterator[Tree]:
 
 
 def versions(tree: Tree, choice: random.Random) -> Iterator[Tree]:
-    """A sentence as it is trained on, and now and then once more in another spelling."""
+    """The sentence to train on and, for some sentences, copies in another spelling."""
     base = base_version(tree, choice)
     yield quoted(base, choice.random())
     for share, edit in COPIES:

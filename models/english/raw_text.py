@@ -1,4 +1,4 @@
-"""Treebank sentences as running text, since their source text is not at hand, and how well such text is parsed."""
+"""Rebuilds running text from treebank sentences, whose source text isn't available, and scores parses of it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost.trees.tree import Leaf, Tree
 
 
 def text_of(items: Iterable[Item]) -> str:
-    """Blanks as English has them. A paragraph ends with a document, and after a sentence without a stop: a heading."""
+    """Text with blanks as in English. A paragraph ends at the end of a document, and after a heading (no full stop)."""
     parts: list[str] = []
     document = None
     for item in items:
@@ -31,23 +31,24 @@ def text_of(items: Iterable[Item]) -> str:
 def sentence_text(leaves: Sequence[Leaf]) -> str:
     words = surface(leaves)
     spaces = list(guess_spaces(words, "en"))
-    for place, leaf in enumerate(leaves):
+    for index, leaf in enumerate(leaves):
         if leaf.tag == "HYPH" or (leaf.tag == "SYM" and leaf.word in ("-", "/")):
-            spaces[max(place - 1, 0)] = False
-            spaces[place] = spaces[place] and is_suspended(leaves, place)
+            spaces[max(index - 1, 0)] = False
+            spaces[index] = spaces[index] and is_suspended(leaves, index)
     return "".join(word + " " * space for word, space in zip(words, spaces, strict=True)).strip()
 
 
 def surface(leaves: Iterable[Leaf]) -> list[str]:
-    """Words as text has them, which is without Penn's quotes."""
+    """Words as they are written in text, without Penn's quotes."""
     return [PLAIN_QUOTES.get(leaf.word, leaf.word) for leaf in leaves]
 
 
 def score_raw_text(parser: Parser, items: Sequence[Item]) -> Brackets:
-    """F1 between characters: the parser's own sentences and tokens against the trees that the text was made from."""
-    found = list(read_stream([text_of(items)]))
-    trees = parser.parse(sentence.sentence() for sentence in found)
-    predicted = [(tree, [token.text for token in sentence.tokens]) for tree, sentence in zip(trees, found, strict=True)]
+    """F1 in characters: the parser finds sentences and tokens itself, and is compared with the original trees."""
+    sentences = list(read_stream([text_of(items)]))
+    trees = parser.parse(sentence.sentence() for sentence in sentences)
+    tokens = [[token.text for token in sentence.tokens] for sentence in sentences]
+    predicted = list(zip(trees, tokens, strict=True))
     return score_in_text([_in_text(item.tree) for item in items], predicted)
 
 

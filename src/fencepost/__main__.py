@@ -1,4 +1,4 @@
-"""``python -m fencepost`` is the command ``fencepost``."""
+"""Makes ``python -m fencepost`` the same as the command ``fencepost``."""
 
 from fencepost.cli.main import main
 

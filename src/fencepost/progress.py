@@ -1,4 +1,4 @@
-"""One line on stderr that says how far a long command is. Nothing at all unless stderr is a terminal."""
+"""A progress line on stderr for long commands. Nothing is written unless stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Progress:
         self.what, self.total, self.unit = what, total, unit
         self.count = 0
         self._shown = not hidden and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
-        self._begun = time.monotonic()
-        self._next = self._begun + _REDRAW_SECONDS
+        self._began = time.monotonic()
+        self._next = self._began + _REDRAW_SECONDS
 
     def advance(self, count: int = 1) -> None:
         self.count += count
@@ -29,13 +29,13 @@ class Progress:
             self._draw(time.monotonic())
 
     def clear(self) -> None:
-        """Takes the line away, so that something else can be written; the next ``advance`` brings it back."""
+        """Clears the line, so that something else can be written; a later ``advance`` draws it again."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
     def line(self, seconds: float) -> str:
-        """What the line says after so many seconds."""
+        """The text of the line after this many seconds."""
         rate = self.count / seconds if seconds > 0 else 0.0
         if not self.total:
             return f"{self.what}: {self.count:,} {self.unit}, {rate:,.0f}/s"
@@ -46,7 +46,7 @@ class Progress:
 
     def _draw(self, now: float) -> None:
         width = shutil.get_terminal_size().columns - 1  # the last column would wrap the line
-        sys.stderr.write("\r" + self.line(now - self._begun)[:width] + "\x1b[K")
+        sys.stderr.write("\r" + self.line(now - self._began)[:width] + "\x1b[K")
         sys.stderr.flush()
         self._next = now + _REDRAW_SECONDS
 

@@ -20,7 +20,7 @@ from tests.samples import TREES
 def test_an_exported_model_parses(tmp_path: Path, capsys: pytest.CaptureFixture[str], precision: str) -> None:
     model, out = write_folder(tmp_path / "model", small_config()), tmp_path / "out"
     assert main(["export", str(model), str(out), "--precision", precision]) == 0
-    assert capsys.readouterr().err == f"the model for ONNX Runtime, in {precision}, is in {out}\n"
+    assert capsys.readouterr().err == f"wrote the model for ONNX Runtime, in {precision}, to {out}\n"
     assert load(out).parse([["the", "cat", "sleeps"]])[0].words() == ["the", "cat", "sleeps"]
 
 

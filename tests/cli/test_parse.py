@@ -162,7 +162,7 @@ def test_brackets_have_no_place_for_probabilities(model: str, capsys: pytest.Cap
     assert main(["parse", "--model", model, "--probabilities", "--text", "The cat sat."]) == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("(TOP ")
-    assert "brackets have no place for probabilities" in printed.err
+    assert "brackets can't show probabilities" in printed.err
 
 
 def test_k_best_trees_alone_bring_no_probabilities_of_constituents(parse: Parse) -> None:
@@ -222,7 +222,7 @@ def test_a_bad_line_is_reported_and_keeps_its_place(
     assert lines[1:4] == ["", "", ""]
     assert lines[0] == lines[4] != ""
     assert f"warning: {path}:2: not UTF-8: byte 0xff at column 5" in errors
-    assert f"warning: {path}:3: 3,001 words; a sentence has at most 3,000" in errors
+    assert f"warning: {path}:3: the sentence has 3,001 words; at most 3,000 can be parsed" in errors
     assert "note: 2 lines could not be parsed" in errors
     found = objects(parse("--tokenized", "--format", "json", str(path)))
     assert [one.get("error") is not None for one in found] == [False, True, True, False, False]
@@ -257,7 +257,7 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
         (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
         (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
         *(
-            (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "no place for the one of")
+            (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "can't show both the trees")
             for form in ("brackets", "pretty", "svg", "html")
         ),
         (["no-such-file.txt"], "no such file or folder"),
@@ -286,7 +286,7 @@ def test_utf16_without_its_mark_is_reported_and_strict_refuses_it(
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("The cat sat.\nIt slept.\n".encode("utf-16-le"))
-    problem = f"{path}:1: a NUL byte: is it UTF-16, or a binary file?"
+    problem = f"{path}:1: a NUL byte: is this UTF-16 or a binary file?"
     for reading in ([], ["--lines"]):
         assert main(["parse", "--model", model, str(path), *reading]) == 0
         assert f"warning: {problem}\n" in capsys.readouterr().err
@@ -305,7 +305,7 @@ def test_ten_bad_lines_are_shown_and_all_are_counted(
     assert [line.partition(": not UTF-8")[0] for line in shown] == [
         f"warning: {tmp_path / 'bad.txt'}:{number}" for number in range(1, 11)
     ]
-    assert more.startswith("warning: there are more such lines")
+    assert more.startswith("warning: further bad lines are counted")
     assert note == "note: 50 lines could not be parsed as they are"
 
 
@@ -315,7 +315,7 @@ def test_a_bad_line_after_the_last_sentence_is_reported_too(
     monkeypatch.setattr("fencepost.text.lines._LONGEST_LINE", 20)
     (tmp_path / "a.txt").write_text("It works.\n\n" + "a" * 50)
     assert main(["parse", "--model", model, str(tmp_path / "a.txt")]) == 0
-    assert f"warning: {tmp_path / 'a.txt'}:3: a line of more than" in capsys.readouterr().err
+    assert f"warning: {tmp_path / 'a.txt'}:3: the line is longer than" in capsys.readouterr().err
     assert main(["parse", "--model", model, "--strict", str(tmp_path / "a.txt")]) == 2
 
 
@@ -421,7 +421,7 @@ def test_trees_given_as_text_are_parsed_with_a_warning(
     assert main(["parse", "--model", model, str(tmp_path / "trees.txt"), "--lines"]) == 0
     output, errors = capsys.readouterr()
     assert len(output.splitlines()) == 2
-    assert errors.startswith("warning: the input looks like trees")
+    assert errors.startswith("warning: the input looks like bracketed trees")
     assert "hint: `fencepost treebank words FILE`" in errors
     assert errors.count("warning") == 1
 
@@ -465,7 +465,7 @@ def test_a_word_without_a_tag_is_reported_with_its_line(
     assert main(["parse", "--model", model, "--tagged", str(path)]) == 0
     printed = capsys.readouterr()
     assert len(printed.out.splitlines()) == 2
-    assert f"{path}:2: {bad} is not a word and its tag" in printed.err
+    assert f"{path}:2: {bad} has no tag; expected word_TAG" in printed.err
 
 
 def test_brackets_have_the_tags_of_treebanks(parse: Parse) -> None:

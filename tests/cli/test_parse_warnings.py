@@ -36,7 +36,7 @@ def test_text_that_fits_is_no_reason_to_warn(text: str) -> None:
 @pytest.mark.parametrize("text", [JAPANESE, JAPANESE * 50, "猫"])
 def test_a_script_that_the_model_never_saw_is_warned_of_once(text: str) -> None:
     (warning,) = warnings(text)
-    assert warning.startswith("most letters of the input are unknown to the model")
+    assert warning.startswith("the model, whose language is")
 
 
 def test_a_name_in_another_script_is_no_reason_to_warn() -> None:
@@ -59,7 +59,7 @@ def test_a_model_without_an_alphabet_goes_by_its_language() -> None:
     ],
 )
 def test_trees_are_known_by_their_brackets(trees: str) -> None:
-    assert warnings(trees) == ["the input looks like trees in brackets, and is parsed as plain text"]
+    assert warnings(trees) == ["the input looks like bracketed trees, but is parsed as plain text"]
 
 
 def test_brackets_further_on_are_no_trees() -> None:

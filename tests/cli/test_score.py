@@ -104,7 +104,7 @@ def test_predicted_trees_come_from_standard_input(
         (GOLD, f"{GOLD}\n{GOLD}", (), "has 1 sentences but"),
         (GOLD, "(S (N a)", (), "predicted:1: a bracket is never closed"),
         (GOLD, "", (), "there are no trees"),
-        (GOLD, GOLD, ("--params", "colins"), "no parameters called colins"),
+        (GOLD, GOLD, ("--params", "colins"), "no parameters or file called colins"),
         (GOLD, GOLD, ("--by", "colour"), "can't break down by colour"),
     ],
 )

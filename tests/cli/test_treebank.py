@@ -89,7 +89,7 @@ def test_normalize_says_how_many_trees_had_nothing_left(tmp_path: Path, capsys: 
     assert main(["treebank", "normalize", str(tmp_path / "raw.mrg")]) == 0
     captured = capsys.readouterr()
     assert captured.out == f"{CAT}\n"
-    assert "note: 1 trees had nothing left" in captured.err
+    assert "note: 1 trees had no words left" in captured.err
 
 
 def test_normalize_takes_an_inner_node_without_a_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,11 +82,11 @@ def test_a_base_is_merged_section_by_section(tmp_path: Path) -> None:
     [
         ({"trian": {}}, "unknown key trian", "did you mean train?"),
         ({"train": {"batchsize": 3}}, "unknown key train.batchsize", "did you mean train.batch_size?"),
-        ({"train": {"seed": "x"}}, "train.seed is of type int", None),
-        ({"train": {"seed": True}}, "train.seed is of type int", None),
+        ({"train": {"seed": "x"}}, "train.seed must be of type int", None),
+        ({"train": {"seed": True}}, "train.seed must be of type int", None),
         ({"train": 3}, "train is a section", None),
-        ({"encoder": {"position": "beside"}}, "encoder.position = 'beside' is not known", "'added', 'concatenated'"),
-        ({"lexical": "words"}, "lexical is a list", None),
+        ({"encoder": {"position": "beside"}}, "encoder.position = 'beside' is not valid", "'added', 'concatenated'"),
+        ({"lexical": "words"}, "lexical must be a list", None),
         ({"lexical": []}, "lexical is empty", "char_lstm"),
         ({"lexical": ["words", "words"]}, "twice", None),
         ({"train": {"adam_betas": [0.9]}}, "2 values", None),
@@ -96,9 +96,9 @@ def test_a_base_is_merged_section_by_section(tmp_path: Path) -> None:
         ({"encoder": {"projection": "dense"}, "eval": {"plan": {"content": []}}}, "factored", "block"),
         ({"eval": {"plan": {"position": [9]}}}, "layers [9]", None),
         ({"train": {"plan": {"window": -1}}}, "must be at least 0", None),
-        ({"encoder": {"kind": "lstm"}, "train": {"plan": {"window": 3}}}, "is about attention", "leave out train.plan"),
+        ({"encoder": {"kind": "lstm"}, "train": {"plan": {"window": 3}}}, "limits attention", "leave out train.plan"),
         ({"encoder": {"layers": 0}, "eval": {"plan": {"window": 5}}}, "encoder.layers is 0", "leave out eval.plan"),
-        ({"train": {"clip_norm": 0}}, "train.clip_norm = 0 would leave nothing", "none"),
+        ({"train": {"clip_norm": 0}}, "train.clip_norm = 0 would turn every gradient", "none"),
     ],
 )
 def test_a_wrong_configuration_says_what_is_wrong_and_what_to_write(
@@ -178,5 +178,5 @@ def test_files_that_are_each_others_base_are_refused(tmp_path: Path) -> None:
 
 def test_a_base_that_is_no_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text("base = 3\n")
-    with pytest.raises(ConfigError, match="base is a name or a file"):
+    with pytest.raises(ConfigError, match="base must be a name or a file"):
         load_config(tmp_path / "one.toml")

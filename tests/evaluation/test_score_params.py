@@ -92,6 +92,6 @@ def test_parameters_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_neither_built_in_nor_a_file_is_an_error() -> None:
-    with pytest.raises(UsageError, match="no parameters called colins") as caught:
+    with pytest.raises(UsageError, match="no parameters or file called colins") as caught:
         load_params("colins")
     assert "collins, spmrl, none" in str(caught.value.hint)

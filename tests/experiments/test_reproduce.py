@@ -316,9 +316,9 @@ def test_a_treebank_that_is_not_there_is_named(
     languages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages), "--only", "he,xx") == 2
-    assert "there is no treebank called xx\nhint: one of de/toy, he" in capsys.readouterr().err
+    assert "no treebank is called xx\nhint: one of de/toy, he" in capsys.readouterr().err
     assert reproduce(tmp_path, "table7", "--treebanks", str(languages / "notes")) == 2
-    assert "there is no treebank\n" in capsys.readouterr().err
+    assert "no treebank found\n" in capsys.readouterr().err
 
 
 def test_the_learning_rate_goes_by_language(treebank: Path, tmp_path: Path) -> None:
@@ -351,7 +351,7 @@ def test_a_bad_setting_is_found_before_anything_is_trained(treebank: Path, tmp_p
 
 def test_a_folder_without_its_parts_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduce(tmp_path, "table6", "--treebank", str(tmp_path)) == 2
-    assert "there is no train.txt or train.txt.gz" in capsys.readouterr().err
+    assert "the file train.txt or train.txt.gz is missing" in capsys.readouterr().err
 
 
 def test_a_device_that_is_not_there_is_one_error_and_no_table(treebank: Path, tmp_path: Path) -> None:

@@ -148,6 +148,6 @@ def test_learning_rates_of_the_appendix_go_by_language() -> None:
 
 
 def test_a_table_that_is_not_there_is_an_error_that_names_those_that_are() -> None:
-    with pytest.raises(UsageError, match="no table called table8") as caught:
+    with pytest.raises(UsageError, match="no table is called table8") as caught:
         load_table("table8")
     assert "table7" in str(caught.value.hint)

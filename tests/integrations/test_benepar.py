@@ -31,7 +31,7 @@ def imported(folder: Path, saved: dict[str, Any]) -> ModelFolder:
 def test_the_command_writes_a_model_that_parses_and_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     torch.save(char_lstm_file(), tmp_path / "benepar.pt")
     assert main(["import-benepar", str(tmp_path / "benepar.pt"), str(tmp_path / "model")]) == 0
-    assert capsys.readouterr().err == f"the model is in {tmp_path / 'model'}\n"
+    assert capsys.readouterr().err == f"wrote the model to {tmp_path / 'model'}\n"
     (tree,) = load(tmp_path / "model").parse([["the", "cat", "sleeps"]])
     assert tree.words() == ["the", "cat", "sleeps"]
     assert {leaf.tag for leaf in tree.leaves()} <= {"UNK", "DT", "NN", "VBZ"}
@@ -84,13 +84,13 @@ class Harmful:
 
 
 def test_code_in_a_file_is_refused_and_never_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ModelError, match="not a file of weights that can be read safely"):
+    with pytest.raises(ModelError, match="not a weights file that can be read safely"):
         imported(tmp_path, {"config": Harmful()})
     assert "this ran" not in capsys.readouterr().out
 
 
 def test_a_file_without_the_parts_of_a_model_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="not a model of benepar: KeyError: 'config'"):
+    with pytest.raises(ModelError, match="not a benepar model: KeyError: 'config'"):
         imported(tmp_path, {"weights": torch.zeros(3)})
 
 
@@ -131,7 +131,7 @@ def test_a_folder_without_weights_is_an_error_that_names_them(tmp_path: Path) ->
 def test_weights_of_another_size_are_an_error_that_names_them(tmp_path: Path) -> None:
     saved = char_lstm_file()
     saved["state_dict"]["f_label.0.weight"] = torch.zeros(3, 16)
-    with pytest.raises(ModelError, match=r"span_scorer\.hidden\.weight is missing or of another size"):
+    with pytest.raises(ModelError, match=r"span_scorer\.hidden\.weight is missing or has another size"):
         imported(tmp_path, saved)
 
 

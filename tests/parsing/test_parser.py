@@ -185,7 +185,7 @@ def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
 
 
 def test_text_is_a_string(parser: Parser) -> None:
-    with pytest.raises(InputError, match="text is a string, not \\['A'"):
+    with pytest.raises(InputError, match="text must be a string, got \\['A'"):
         parser.parse_text(["A", "cat"])  # type: ignore[arg-type]
 
 

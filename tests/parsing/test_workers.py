@@ -236,7 +236,7 @@ def test_results_that_are_asked_for_after_the_end_are_an_error_that_says_so(pars
 
 
 def test_less_than_one_worker_is_refused(parser: Parser) -> None:
-    with pytest.raises(UsageError, match="0 workers"):
+    with pytest.raises(UsageError, match="workers must be at least 1, got 0"):
         Workers(parser, 0)
 
 

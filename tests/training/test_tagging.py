@@ -172,4 +172,4 @@ def test_a_model_that_is_trained_takes_no_configuration(
 ) -> None:
     (tmp_path / "trees.txt").write_text("(TOP (X a))\n")
     assert main(["tag", "model", str(tmp_path / "trees.txt"), "--output", str(tmp_path / "tagged.txt"), *option]) == 2
-    assert "--config and --set are for taggers to be trained" in capsys.readouterr().err
+    assert "--config and --set need --jackknife" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What each attention head of a trained model looks at in a sentence, and the parts of content and position in it."""
+"""What each attention head looks at in a sentence, and how much of that is due to content and to position."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class SentenceAttention:
     """All heads on one sentence of T tokens, start and stop included."""
 
     tokens: tuple[str, ...]
-    allowed: npt.NDArray[np.bool_]  # [T, T] True where the plan lets i attend to j
+    allowed: npt.NDArray[np.bool_]  # [T, T]: True if the plan lets i attend to j
     probabilities: Floats  # [layers, heads, T, T] p(i -> j); each row adds up to 1
-    content: Floats | None  # [layers, heads, T, T] q^(c) · k^(c), scaled, where the model is factored
+    content: Floats | None  # [layers, heads, T, T] q^(c) · k^(c), scaled; None if the model isn't factored
     position: Floats | None  # the same for q^(p) · k^(p)
 
 
@@ -42,7 +42,7 @@ class AttentionReader:
     def __init__(self, backend: TorchBackend, config: Config, vocabularies: Vocabularies) -> None:
         encoder = backend.model.encoder
         if not isinstance(encoder, SelfAttentiveEncoder):
-            raise UsageError("this model has no attention to look at", hint="its encoder isn't self-attentive")
+            raise UsageError("this model has no attention: its encoder isn't self-attentive")
         self._backend = backend
         self._layers = [_attention(layer) for layer in encoder.layers]
         self._indexer = Indexer(config, vocabularies)
@@ -68,7 +68,7 @@ class AttentionReader:
         )
 
     def _inputs(self, batch: TorchBatch) -> list[tuple[Tensor, Tensor, Terms]]:
-        """The input of each layer's attention when the model runs."""
+        """The input of each layer's attention, recorded while the model runs."""
         inputs: list[tuple[Tensor, Tensor, Terms]] = []
 
         def record(_: nn.Module, arguments: tuple[Any, ...]) -> None:

@@ -1,6 +1,6 @@
-"""What heads do on average over many sentences: content or position, the start token, how far they look.
+"""Averages over many sentences: what heads rely on (content or position), the start token, how far they look.
 
-Averages are over all words of all sentences; the start and the stop token are attended to, but don't attend.
+Averages are over all words of all sentences. The start and stop tokens count only as tokens that words attend to.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import numpy.typing as npt
 from fencepost.analysis.attention import SentenceAttention
 
 Floats = npt.NDArray[np.float64]
-FAR: Final = 10  # distances from -FAR to FAR are counted one by one, greater ones together
+FAR: Final = 10  # distances from -FAR to FAR are counted one by one, longer ones together
 
 
 @dataclass(frozen=True, eq=False)
 class HeadAverages:
     """Averages for every head: [layers, heads], and [layers, heads, 2 * FAR + 3] for distances.
 
-    ``content_share``: how much of what tells keys apart is content. In a softmax only differences between the
-    logits of one query count, so a term weighs as much as the variance of its logits over the keys that the plan
-    allows: content / (content + position), variances added over all queries. None where the model is not factored.
+    ``content_share``: how much of the difference between keys is due to content. Only differences between the logits
+    of one query matter to a softmax, so the weight of a term is the variance of its logits over the keys that the plan
+    allows: content / (content + position), with variances added over all queries. None if the model isn't factored.
     ``distances``: attention to other words by distance j - i, from "more than FAR before" to "more than FAR after";
-    with ``to_start`` and ``to_stop`` it adds up to 1.
+    together with ``to_start`` and ``to_stop`` they add up to 1.
     """
 
     to_start: Floats
@@ -38,7 +38,7 @@ class HeadAverages:
     even_start: float  # what to_start would be if attention were even over the allowed keys
 
     def look_at_start(self, least: float = 0.5) -> list[tuple[int, int, float]]:
-        """Heads that give the start token ``least`` or more, as (layer, head, share) from 1, greatest share first."""
+        """Heads that give the start token ``least`` or more, greatest share first: (layer, head, share), from 1."""
         heads = [
             (layer + 1, head + 1, float(self.to_start[layer, head]))
             for layer, head in np.argwhere(self.to_start >= least)
@@ -83,8 +83,8 @@ def _variance(logits: npt.NDArray[np.float32], keys: npt.NDArray[np.bool_]) -> F
 def _by_distance(attention: Floats) -> Floats:
     """[layers, heads, words, words] -> [layers, heads, 2 * FAR + 3]."""
     words = attention.shape[-1]
-    places = np.arange(words)
-    bucket = np.clip(places - places[:, None], -FAR - 1, FAR + 1) + FAR + 1  # [words, words]
+    positions = np.arange(words)
+    bucket = np.clip(positions - positions[:, None], -FAR - 1, FAR + 1) + FAR + 1  # [words, words]
     one_hot = np.eye(2 * FAR + 3)[bucket.ravel()]  # [words * words, buckets]
     return np.asarray(attention.reshape(*attention.shape[:2], -1) @ one_hot)
 

@@ -35,15 +35,15 @@ DOTS_PER_INCH: Final = 150
 
 
 def pictures(findings: Findings, heads: Sequence[tuple[int, int]]) -> dict[str, bytes]:
-    """File names and their pictures: errors, averages over heads, and the given (layer, head) pairs on the example."""
+    """Pictures by file name: errors, averages over heads, and the given (layer, head) pairs on the example."""
     with fonts():
-        found = {f"errors-{kind}.png": _errors(findings, kind) for kind in ERRORS if findings.errors[kind]}
+        files = {f"errors-{kind}.png": _errors(findings, kind) for kind in ERRORS if findings.errors[kind]}
         if findings.averages is not None:
-            found |= _averages(findings.averages)
+            files |= _averages(findings.averages)
         if findings.example is not None:
             for layer, head in heads:
-                found |= _head(findings.example, layer, head)
-        return found
+                files |= _head(findings.example, layer, head)
+        return files
 
 
 @contextmanager
@@ -65,14 +65,14 @@ def _averages(averages: HeadAverages) -> dict[str, bytes]:
     rows, columns = ([str(number + 1) for number in range(count)] for count in (layers, heads))
     names = [f"{layer}.{head}" for layer in rows for head in columns]
     far = averages.distances.reshape(layers * heads, -1)
-    found = {
+    files = {
         "start.png": heat_map(averages.to_start, rows, columns, ("layer", "head"), "Attention to the start token"),
         "distances.png": heat_map(far, names, distance_names(), ("layer.head", "distance"), "Mean attention", None),
     }
     if averages.content_share is not None:
         share = averages.content_share
-        found["content.png"] = heat_map(share, rows, columns, ("layer", "head"), "Share of content")
-    return found
+        files["content.png"] = heat_map(share, rows, columns, ("layer", "head"), "Share of content")
+    return files
 
 
 def _head(example: SentenceAttention, layer: int, head: int) -> dict[str, bytes]:
@@ -104,7 +104,7 @@ def heat_map(
     title: str,
     maximum: float | None = 1.0,
 ) -> bytes:
-    """Rows by columns, darker for more. Without a ``maximum`` the greatest number is the darkest."""
+    """Rows by columns; larger numbers are darker. Without a ``maximum``, the largest number is the darkest."""
     figure, axes = _new(2 + 0.25 * len(columns), 2 + 0.25 * len(rows), title)
     figure.colorbar(axes.imshow(matrix, cmap=SHADES, vmin=0, vmax=maximum), shrink=0.6)
     axes.set_yticks(range(len(rows)), _plain(rows))
@@ -117,22 +117,22 @@ def heat_map(
 def arcs(tokens: Sequence[str], matrix: Matrix, title: str) -> bytes:
     """An arc from each token to those it attends to: above the line to earlier, below it to later ones."""
     widths = list(map(cells, tokens))
-    places = np.cumsum([0.0, *(0.5 * (one + other) + 2 for one, other in pairwise(widths))])
+    centres = np.cumsum([0.0, *(0.5 * (one + other) + 2 for one, other in pairwise(widths))])
     if runs_right_to_left(tokens):
-        places = places[-1] - places
-    height = 0.25 * (places.max() - places.min()) + 3
-    figure, axes = _new(0.1 * np.ptp(places) + 2, 0.2 * height + 1, title)
+        centres = centres[-1] - centres
+    height = 0.25 * (centres.max() - centres.min()) + 3
+    figure, axes = _new(0.1 * np.ptp(centres) + 2, 0.2 * height + 1, title)
     for i, j in np.argwhere(matrix >= LEAST).tolist():
         weight = float(matrix[i, j])
         if i == j:
-            axes.plot(places[i], -1.2, "o", color=GREY, markersize=6 * weight)
+            axes.plot(centres[i], -1.2, "o", color=GREY, markersize=6 * weight)
             continue
         side = 1 if j < i else -1
-        bend = 0.5 if (places[i] > places[j]) == (side > 0) else -0.5
+        bend = 0.5 if (centres[i] > centres[j]) == (side > 0) else -0.5
         axes.add_patch(
             FancyArrowPatch(
-                (places[i], side * 1.2),
-                (places[j], side * 1.2),
+                (centres[i], side * 1.2),
+                (centres[j], side * 1.2),
                 connectionstyle=f"arc3,rad={bend}",
                 arrowstyle="-|>",
                 mutation_scale=8,
@@ -141,9 +141,9 @@ def arcs(tokens: Sequence[str], matrix: Matrix, title: str) -> bytes:
                 color=BLUE if side > 0 else ORANGE,
             )
         )
-    for place, token in zip(places, _plain(tokens), strict=True):
-        axes.text(place, 0, token, ha="center", va="center")
-    axes.set_xlim(places.min() - 4, places.max() + 4)
+    for centre, token in zip(centres, _plain(tokens), strict=True):
+        axes.text(centre, 0, token, ha="center", va="center")
+    axes.set_xlim(centres.min() - 4, centres.max() + 4)
     axes.set_ylim(-height, height)
     axes.axis("off")
     return _bytes(figure)

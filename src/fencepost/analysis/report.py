@@ -40,7 +40,7 @@ def to_html(findings: Findings) -> str:
     if findings.averages is None:
         parts += [
             element("h2", "Attention"),
-            element("p", "The encoder of this model is not self-attentive: there is nothing to show."),
+            element("p", "The encoder of this model is not self-attentive, so it has no attention to show."),
         ]
     else:
         parts += [_content_share(findings.averages), _start(findings.averages), _distances(findings.averages)]
@@ -77,7 +77,7 @@ def _errors(findings: Findings) -> Markup:
     return join(
         [
             element("h2", "Errors"),
-            element("p", "F1 of labelled brackets, with how many of them are in the gold trees."),
+            element("p", "F1 of labelled brackets, and the number of such brackets in the gold trees."),
             element("div", label, element("div", length, sentence), class_="row"),
         ]
     )
@@ -118,10 +118,10 @@ def _content_share(averages: HeadAverages) -> Markup:
         for number, share in enumerate(averages.content_share.mean(1), 1)
     ]
     explanation = (
-        "Attention goes by q · k, the sum of a content term and a position term. "
-        "Only differences between keys matter to a softmax, so the share of content here is the variance of the "
-        "content term over the keys of a query, divided by the sum of the variances of both terms: 0 is position "
-        f"alone, 1 content alone. Over {averages.words:,} words of {averages.sentences:,} sentences."
+        "Attention depends on q · k, the sum of a content term and a position term. "
+        "Only differences between keys matter to a softmax. So the share of content here is the variance of the "
+        "content term over the keys of a query, divided by the sum of the variances of both terms: 0 means position "
+        f"only, 1 means content only. Averages are over {averages.words:,} words of {averages.sentences:,} sentences."
     )
     figures = (
         _figure("Mean of the heads of a layer", svg.bars(layers)),
@@ -164,14 +164,14 @@ def _distances(averages: HeadAverages) -> Markup:
         upright=False,
     )
     explanation = (
-        "Mean attention of a word to other words by distance; 0 is the word itself, and the ends add up all that is "
-        f"further away. What is missing to 1 goes to start and stop. The darkest cell is {matrix.max():.2f}."
+        "Mean attention of a word to other words by distance; 0 is the word itself, and the first and last columns sum "
+        f"up all longer distances. The rest goes to start and stop. The darkest cell is {matrix.max():.2f}."
     )
     return join([element("h2", "How far heads look"), element("p", explanation), element("figure", picture)])
 
 
 def _example(example: SentenceAttention) -> Markup:
-    """All heads as small heat maps; a click on one shows its panel. Each head's squares are stored once, by id."""
+    """All heads as small heat maps; a click on one shows it in full. The page stores the squares of a head once."""
     layers, heads, size, _ = example.probabilities.shape
     ids = [(layer, head) for layer in range(layers) for head in range(heads)]
     squares = (
@@ -227,7 +227,7 @@ def _heat_map(tokens: Sequence[str], matrix: svg.Matrix, squares: Markup | None 
 
 
 def head_pictures(example: SentenceAttention, heads: Sequence[tuple[int, int]]) -> dict[str, str]:
-    """File names and their pictures: a heat map and arcs for each (layer, head), counted from 1."""
+    """Pictures by file name: a heat map and arcs for each (layer, head), counted from 1."""
     pictures: dict[str, str] = {}
     for layer, head in heads:
         matrix = example.probabilities[layer - 1, head - 1]

@@ -1,4 +1,4 @@
-"""``fencepost analyze`` without its command line: a model and trees in, a report out."""
+"""Does the work of ``fencepost analyze``: writes a report on a model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fencepost.storage.text_writer import write_atomically
 from fencepost.trees.treebank import Sentence, Treebank
 
 REPORT: Final = "report.html"
-GOOD_LENGTHS: Final = range(8, 17)  # of a sentence to look at: long enough to be of interest, short enough to be seen
+GOOD_LENGTHS: Final = range(8, 17)  # of an example: long enough to be interesting, short enough to read
 
 
 def analyze(
@@ -37,10 +37,10 @@ def analyze(
     device: str = "cpu",
     png: bool = False,
 ) -> Path:
-    """Writes ``report.html`` and ``report.json`` into ``out``, and pictures of the ``heads`` that are asked for.
+    """Writes ``report.html``, ``report.json`` and pictures of these ``heads`` to ``out``.
 
-    ``sentence`` is the number, from 1, of the one whose attention is drawn. Averages are over the first ``most``.
-    With ``png`` there are pictures of everything as PNG files, too.
+    ``sentence`` is the number, from 1, of the sentence whose attention is drawn. Averages are over the first ``most``
+    sentences. With ``png``, every picture is also written as a PNG file.
     """
     draw = _png() if png else None
     folder = ModelFolder.open(model)
@@ -72,19 +72,19 @@ def analyze(
 
 
 def _png() -> Callable[[Findings, Sequence[tuple[int, int]]], dict[str, bytes]]:
-    """matplotlib is an extra; that it is missing shows before hours of parsing."""
+    """Imports matplotlib, an extra: if it is missing, the error comes before hours of parsing."""
     from fencepost.analysis.png import pictures
 
     return pictures
 
 
 def choose(trees: Treebank, number: int | None) -> Sentence:
-    """The sentence of a number; else the first of good length, or simply the first."""
+    """The sentence with this number. Default: the first of good length, or simply the first."""
     if number is None:
         good = (tree for tree in trees if len(tree.leaves()) in GOOD_LENGTHS)
         return Sentence.of(next(good, trees[0]))
     if not 1 <= number <= len(trees):
-        raise UsageError(f"there is no sentence {number}", hint=f"1 to {len(trees)}")
+        raise UsageError(f"there is no sentence {number}", hint=f"use a number from 1 to {len(trees)}")
     return Sentence.of(trees[number - 1])
 
 
@@ -92,11 +92,13 @@ def _check_heads(heads: Sequence[tuple[int, int]], averages: HeadAverages) -> No
     layers, width = averages.to_start.shape
     for layer, head in heads:
         if not (1 <= layer <= layers and 1 <= head <= width):
-            raise UsageError(f"there is no head {layer}.{head}", hint=f"layers 1 to {layers}, heads 1 to {width}")
+            raise UsageError(
+                f"there is no head {layer}.{head}", hint=f"the model has layers 1 to {layers}, heads 1 to {width}"
+            )
 
 
 def to_json(findings: Findings) -> dict[str, object]:
-    """The figures of the report, for programs."""
+    """The figures of the report as JSON."""
     averages = findings.averages
     content: dict[str, object] = {
         "model": findings.model,

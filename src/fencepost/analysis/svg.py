@@ -47,7 +47,7 @@ def heat_map(
     cell: int = CELL,
     upright: bool = False,
 ) -> Markup:
-    """Rows by columns, darker for more. ``squares`` refers to ``heat_squares`` that the page already contains."""
+    """Rows by columns; larger numbers are darker. ``squares`` refers to ``heat_squares`` already in the page."""
     left = max(map(text_width, rows)) + 14 + (18 if row_title else 0)
     top = (18 if upright else max(map(text_width, columns)) * 0.8 + 16) + (18 if column_title else 0)
     width, height = len(columns) * cell, len(rows) * cell

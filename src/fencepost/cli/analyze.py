@@ -1,4 +1,4 @@
-"""``fencepost analyze``: a report about a model's errors and attention."""
+"""``fencepost analyze``: a report on a model's errors and attention."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ EXAMPLES = """examples:
 def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "analyze",
-        help="look at a model's errors and attention",
-        description="Writes DIR/report.html: errors by label and length, content against position, which heads look "
-        "at the start token, how far heads look, and every head on one sentence. The figures are in DIR/report.json.",
+        help="report a model's errors and what its attention does",
+        description="Write a report on a model to DIR/report.html, and its figures to DIR/report.json. It shows\n"
+        "errors by label and length, how much attention relies on content and on position, which heads\n"
+        "attend to the start token, how far heads look, and every head on one sentence.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", metavar="MODEL", help="a model folder with weights for torch")
-    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders, globs")
-    parser.add_argument("--out", required=True, metavar="DIR", help="folder for the report")
+    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders or globs")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder to write the report to")
     parser.add_argument(
-        "--sentence", type=int, metavar="N", help="draw the attention on this one (default: a short one)"
+        "--sentence", type=int, metavar="N", help="draw attention on the Nth sentence (default: a short one)"
     )
-    parser.add_argument("--heads", default="", metavar="L.H,…", help="also write pictures of these as SVG: layer.head")
-    parser.add_argument("--png", action="store_true", help="also write all pictures as PNG files")
+    parser.add_argument("--heads", default="", metavar="L.H,…", help="also draw these heads (layer.head) as SVG files")
+    parser.add_argument("--png", action="store_true", help="also write every picture as a PNG file")
     parser.add_argument(
-        "--sentences", type=int, default=200, metavar="N", help="averages over the first N (default: 200)"
+        "--sentences", type=int, default=200, metavar="N", help="average over the first N sentences (default: 200)"
     )
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
     parser.set_defaults(run=run)
 
 
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             from fencepost.analysis.run import analyze
         except ModuleNotFoundError as error:
-            raise MissingExtraError(error.name or "torch", "train", "looking into a model") from error
+            raise MissingExtraError(error.name or "torch", "train", "analyzing a model") from error
         path = analyze(
             arguments.model,
             Treebank.load(*arguments.trees),
@@ -64,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
             device=arguments.device,
             png=arguments.png,
         )
-    sys.stderr.write(f"the report is {path}\n")
+    sys.stderr.write(f"wrote the report to {path}\n")
     return 0
 
 
@@ -73,4 +74,4 @@ def _heads(text: str) -> list[tuple[int, int]]:
         pairs = [tuple(map(int, part.split("."))) for part in text.split(",") if part]
         return [(layer, head) for layer, head in pairs]
     except ValueError:
-        raise UsageError(f"--heads {text}: a head is LAYER.HEAD", hint="--heads 1.3,8.2") from None
+        raise UsageError(f"--heads {text}: a head is written LAYER.HEAD", hint="--heads 1.3,8.2") from None

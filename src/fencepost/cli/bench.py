@@ -1,4 +1,4 @@
-"""``fencepost bench``: how fast this installation parses."""
+"""``fencepost bench``: measures how fast this installation parses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXAMPLES = """examples:
   fencepost bench
   fencepost bench --model model-int8
   fencepost bench --model model --device cuda --json
-  fencepost bench --random paper              # no model at hand: random weights, the paper's size, int8
+  fencepost bench --random paper              # without a model: random int8 weights of the paper's size
 """
 
 
@@ -22,24 +22,29 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "bench",
         help="measure how fast this installation parses",
-        description="Parses built-in English sentences with one process and says how fast that was.",
+        description="Parse built-in English sentences in one process, and print how fast that was.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_mutually_exclusive_group()
+    models.add_argument("--model", help="a model folder, or the name of a built-in model (default: en)")
     models.add_argument(
-        "--model", help="a model folder, or else the name of one that ships (default: the en that ships)"
+        "--random",
+        choices=("paper", "small"),
+        metavar="SIZE",
+        help="use random weights instead of a model; SIZE is paper or small",
     )
-    models.add_argument("--random", choices=("paper", "small"), metavar="SIZE", help="random weights: paper or small")
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--seconds", type=float, default=15, metavar="N", help="to parse for (default: 15)")
-    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    parser.add_argument("--seconds", type=float, default=15, metavar="N", help="parse for N seconds (default: 15)")
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     if not 0 < arguments.seconds < float("inf"):
-        raise UsageError(f"can't parse for {arguments.seconds:g} seconds", hint="--seconds 15")
+        raise UsageError(
+            f"can't parse for {arguments.seconds:g} seconds", hint="--seconds takes a number above 0, such as 15"
+        )
     if not arguments.random:
         figures = _figures(arguments.model, arguments)
     else:
@@ -91,8 +96,8 @@ def _print_json(figures: dict[str, Any]) -> None:
 def _print_text(figures: dict[str, Any]) -> None:
     threads = "1 thread" if figures["threads"] == 1 else f"{figures['threads']} threads"
     print(f"{figures['model']} with {figures['backend']} on {figures['device']}, one process, {threads}")
-    print(f"  sentences a second      {figures['sentences_per_second']:10,.1f}")
-    print(f"  sentences a CPU-second  {figures['sentences_per_cpu_second']:10,.1f}")
-    print(f"  words a second          {figures['words_per_second']:10,.0f}")
-    print(f"  start to first tree     {figures['cold_start_seconds']:10,.2f} s")
-    print(f"    of it CPU             {figures['cold_start_cpu_seconds']:10,.2f} s")
+    print(f"  sentences per second      {figures['sentences_per_second']:10,.1f}")
+    print(f"  sentences per CPU-second  {figures['sentences_per_cpu_second']:10,.1f}")
+    print(f"  words per second          {figures['words_per_second']:10,.0f}")
+    print(f"  start to first tree       {figures['cold_start_seconds']:10,.2f} s")
+    print(f"    of which CPU            {figures['cold_start_cpu_seconds']:10,.2f} s")

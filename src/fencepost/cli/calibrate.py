@@ -1,4 +1,4 @@
-"""``fencepost calibrate``: fits the temperature that makes a model's probabilities what they say."""
+"""``fencepost calibrate``: fits the temperature that makes a model's probabilities trustworthy."""
 
 from __future__ import annotations
 
@@ -21,15 +21,17 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "calibrate",
         help="make a model's probabilities trustworthy",
-        description="Fits one temperature on trees that the model was not trained on, and writes it into the model. "
-        "The error that is printed is measured on the half of the trees that was not used to fit.",
+        description="Fit a temperature on trees that the model was not trained on, and store it in the model.\n"
+        "The calibration error is measured on half of the trees, with a temperature fitted on the other half.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="a model folder of yours")
-    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees, such as the development set")
-    parser.add_argument("--sentences", type=int, default=1000, metavar="N", help="use at most so many (default 1000)")
-    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    parser.add_argument("model", metavar="MODEL", help="the model folder to change")
+    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees, such as a development set")
+    parser.add_argument(
+        "--sentences", type=int, default=1000, metavar="N", help="use at most N sentences (default: 1000)"
+    )
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
     parser.set_defaults(run=run)
 
 
@@ -49,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     parser = load(folder.path)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]
     if len(trees) < 2:
-        raise UsageError("calibrating takes at least two trees", hint="give a development set")
+        raise UsageError("calibration needs at least two trees", hint="give a development set")
     labels, force_root = parser.vocabularies.labels, parser.config.scorer.force_root
     one, other = scores_of(parser, trees[::2]), scores_of(parser, trees[1::2])
     halfway = fit_temperature(one, labels, force_root)
@@ -67,5 +69,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(figures, indent=2))
     else:
         print(f"temperature {temperature}: expected calibration error {before:.4f} before, {after:.4f} after")
-    sys.stderr.write(f"the temperature is written into {arguments.model}\n")
+    sys.stderr.write(f"stored the temperature in {arguments.model}\n")
     return 0

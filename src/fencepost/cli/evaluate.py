@@ -23,20 +23,21 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "evaluate",
         help="parse the words of a treebank and score the trees",
-        description="Parses the words of a treebank and scores the trees against it. "
-        "Scoring sees gold tags on both sides unless --tags predicted asks otherwise: "
-        "tags decide what counts as punctuation.",
+        description="Parse the words of a treebank and score the trees against it. Scoring uses gold tags on both\n"
+        "sides unless --tags predicted is given: tags decide which words count as punctuation.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", metavar="MODEL", help="a model folder")
-    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders, globs")
-    parser.add_argument("--params", default=None, help="collins, spmrl, none or a .prm file (default: the model's)")
-    parser.add_argument("--tags", choices=("gold", "predicted"), default="gold", help="tags of the predicted trees")
-    parser.add_argument("--by", default="", metavar="KIND,…", help=BY_HELP)
-    parser.add_argument("--json", action="store_true", help="figures as JSON")
+    parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders or globs")
+    parser.add_argument("--params", default=None, help="collins, spmrl, none, or a .prm file (default: from the model)")
     parser.add_argument(
-        "--output", metavar="FILE", help="also write the predicted trees (with gold tags, unless --tags predicted)"
+        "--tags", choices=("gold", "predicted"), default="gold", help="tags in the predicted trees (default: gold)"
+    )
+    parser.add_argument("--by", default="", metavar="KIND,…", help=BY_HELP)
+    parser.add_argument("--json", action="store_true", help="print figures as JSON")
+    parser.add_argument(
+        "--output", metavar="FILE", help="also write the predicted trees (with gold tags unless --tags predicted)"
     )
     add_parsing_options(parser)
     parser.set_defaults(run=run)
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
             if file is not None:
                 file.write(f"{tree}\n")
     seconds = time.perf_counter() - began
-    sys.stderr.write(f"parsed {len(gold):,} sentences in {seconds:.2f} s: {len(gold) / seconds:,.0f} a second\n")
+    sys.stderr.write(f"parsed {len(gold):,} sentences in {seconds:.2f} s: {len(gold) / seconds:,.0f} per second\n")
     comparisons = compare(gold, predicted, params)
     score = Score.over(comparisons, params.cutoff)
     write = print_json if arguments.json else print_text

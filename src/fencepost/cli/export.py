@@ -1,4 +1,4 @@
-"""``fencepost export``: a trained model in, a model folder out that runs without torch."""
+"""``fencepost export``: turns a trained model into a model folder that runs without torch."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ EXAMPLES = """examples:
 def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "export",
-        help="make a model that runs without torch",
-        description="Writes a model folder that runs on the CPU with ONNX Runtime, without torch. "
-        "int8 is a third of the size and about twice as fast; measure what it does to the scores.",
+        help="convert a model to run without torch",
+        description="Write a model folder that runs on the CPU with ONNX Runtime, without torch. int8 is a third of\n"
+        "the size and about twice as fast; run `fencepost evaluate` to see what it does to the scores.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="a model folder that `fencepost train` wrote")
+    parser.add_argument("model", metavar="MODEL", help="a model folder written by `fencepost train`")
     parser.add_argument("out", metavar="OUT", help="the model folder to write")
-    parser.add_argument("--format", choices=("onnx",), default="onnx", help="onnx (default)")
-    parser.add_argument("--precision", choices=("fp32", "int8"), default="fp32", help="fp32 (default) or int8")
+    parser.add_argument(
+        "--format", choices=("onnx",), default="onnx", help="format of the exported model (default: onnx)"
+    )
+    parser.add_argument(
+        "--precision", choices=("fp32", "int8"), default="fp32", help="precision of the weights (default: fp32)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -37,5 +41,5 @@ def run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "onnx", "export", "exporting") from error
     export_onnx(arguments.model, arguments.out, arguments.precision)
-    sys.stderr.write(f"the model for ONNX Runtime, in {arguments.precision}, is in {arguments.out}\n")
+    sys.stderr.write(f"wrote the model for ONNX Runtime, in {arguments.precision}, to {arguments.out}\n")
     return 0

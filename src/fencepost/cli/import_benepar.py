@@ -1,4 +1,4 @@
-"""``fencepost import-benepar``: a model of benepar in, a model folder out."""
+"""``fencepost import-benepar``: turns a benepar model into a model folder."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ EXAMPLES = """examples:
 def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "import-benepar",
-        help="turn a benepar model into ours",
-        description="Turns a model of benepar into a model folder that gives the same trees. "
-        "benepar need not be installed, and nothing in the file is run.",
+        help="convert a benepar model",
+        description="Convert a benepar model to a model folder that gives the same trees. benepar doesn't have to be\n"
+        "installed, and no code in the file is run.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("path", metavar="PATH", help="a file, an exported folder, or a zip file with one")
+    parser.add_argument("path", metavar="PATH", help="a benepar file, an exported folder, or a zip file of one")
     parser.add_argument("out", metavar="OUT", help="the model folder to write")
-    parser.add_argument("--language", default="en", help="of the model (default: en)")
+    parser.add_argument("--language", default="en", help="language of the model (default: en)")
     parser.set_defaults(run=run)
 
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from fencepost.integrations.benepar import import_benepar
     except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", "importing a model of benepar") from error
+        raise MissingExtraError(error.name or "torch", "train", "importing a benepar model") from error
     import_benepar(arguments.path, arguments.out, arguments.language)
-    sys.stderr.write(f"the model is in {arguments.out}\n")
+    sys.stderr.write(f"wrote the model to {arguments.out}\n")
     return 0

@@ -1,4 +1,4 @@
-"""``fencepost COMMAND``: one module a command. Data goes to stdout, everything else to stderr."""
+"""``fencepost COMMAND``: one module per command. Data goes to stdout, everything else to stderr."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ EXAMPLES: Final = """examples:
   fencepost evaluate model test.txt
   fencepost score gold.txt predicted.txt
 
-`fencepost COMMAND --help` has more about each.
+Run `fencepost COMMAND --help` for the options of a command.
 """
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_SIGNAL = 1, 2, 130, 128
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """Speaks as the rest of the program does: ``error: …`` and then ``hint: …``."""
+    """Reports errors like the rest of the program: ``error: …``, then ``hint: …``."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         near = difflib.get_close_matches(str(value), map(str, action.choices or ()), n=1, cutoff=0.5)
         if near and value not in (action.choices or ()):
             is_command = isinstance(action, argparse._SubParsersAction)
-            what = "there is no command" if is_command else f"{'/'.join(action.option_strings) or action.dest} can't be"
+            what = "unknown command" if is_command else f"{'/'.join(action.option_strings) or action.dest} can't be"
             raise UsageError(f"{what} {value}", hint=f"did you mean {near[0]}?")
         super()._check_value(action, value)
 
@@ -57,7 +57,7 @@ class ArgumentParser(argparse.ArgumentParser):
         raise SystemExit(EXIT_USAGE)
 
     def _nearest(self, message: str) -> str | None:
-        """The option that may have been meant by one that no command has."""
+        """Suggests an option in place of an unknown one."""
         commands = [action for action in self._actions if isinstance(action, argparse._SubParsersAction)]
         parsers = [self, *(parser for action in commands for parser in action.choices.values())]
         options = sorted({name for parser in parsers for name in parser._option_string_actions})
@@ -87,10 +87,10 @@ def build_parser() -> ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     _open_closed_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # Trees are UTF-8 wherever they go, and a file name that is not must not end the program.
+        # Output is UTF-8 everywhere, and a file name that isn't must not end the program.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        with _keeping_what_was_done():
+        with _sigterm_as_exception():
             parsed = build_parser().parse_args(arguments)
             status: int = parsed.run(parsed)
             sys.stdout.flush()
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output left; what it did not read is not an error of ours.
+        # The program that reads our output has closed the pipe, as `head` does. That isn't worth a message.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
     except OSError as error:
@@ -113,30 +113,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def _keeping_what_was_done() -> Iterator[None]:
-    """SIGTERM, which a time limit sends, unwinds the program as Ctrl-C does. Training has a way of its own."""
+def _sigterm_as_exception() -> Iterator[None]:
+    """Makes SIGTERM, which time limits send, unwind the program as Ctrl-C does. Training handles signals itself."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         yield
         return
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, _exit)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _end(number: int, _: object) -> NoReturn:
+def _exit(number: int, _: object) -> NoReturn:
     raise SystemExit(EXIT_SIGNAL + number)
 
 
 def _help(arguments: Sequence[str] | None) -> str:
-    """Where one can read how a command is used."""
+    """The command that prints the help for these arguments."""
     command = next((word for word in (sys.argv[1:] if arguments is None else arguments) if word in COMMANDS), None)
     return " ".join(filter(None, ("fencepost", command, "--help")))
 
 
 def _open_closed_streams() -> None:
-    """A shell's ``>&-`` leaves no stream at all; nobody wants to read what goes there."""
+    """Replaces streams that the shell has closed (``>&-``) by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115

@@ -1,4 +1,4 @@
-"""``fencepost parse``: text in, trees out, in the order of the text and while it is still being read."""
+"""``fencepost parse``: turns text into trees, in order, while the text is still being read."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ examples:
   zcat corpus.gz | fencepost parse --model my-model --device cuda > trees.txt
 
 Plain text is split into sentences and tokens; an empty line always ends a sentence.
-With --lines, --tokenized and --tagged each line gives one line: an empty one where there is nothing to parse. A line
-that can't be parsed is reported with its number, and the others are parsed all the same (exit status 0) unless --strict
-is given.
+With --lines, --tokenized and --tagged, every input line gives one output line, which is empty if there
+is nothing to parse. A line that can't be parsed is reported with its number, and the others are still
+parsed (exit status 0) unless --strict is given.
 """
 FORMATS: Final = ("brackets", "json", "pretty", "svg", "html")
 _PROBLEMS_SHOWN: Final = 10
@@ -41,31 +41,40 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "parse",
         help="turn text into trees",
-        description="Turns text into trees: one tree a line, JSON Lines, or drawings.",
+        description="Turn text into trees: one tree per line, JSON Lines, or drawings.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("files", nargs="*", metavar="FILE", help="text files, folders, globs; standard input if none")
-    parser.add_argument("--text", action="append", help="the text itself, instead of files")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="text files, folders or globs (default: standard input)"
+    )
+    parser.add_argument("--text", action="append", help="parse this text instead of files")
     reading = parser.add_mutually_exclusive_group()
-    reading.add_argument("--tokenized", action="store_true", help="a sentence a line, blanks between its tokens")
+    reading.add_argument(
+        "--tokenized", action="store_true", help="read one sentence per line, tokens separated by blanks"
+    )
     reading.add_argument(
         "--tagged",
         action="store_true",
-        help="the same with tags: The_DT cat_NN sat_VBD ._.; models that read none only write them",
+        help="like --tokenized, with tags: The_DT cat_NN sat_VBD ._.; a model that doesn't read tags copies them",
     )
-    reading.add_argument("--lines", action="store_true", help="a sentence a line, to be tokenized")
-    reading.add_argument("--paragraphs", action="store_true", help="a paragraph a line: no sentence goes past its end")
+    reading.add_argument("--lines", action="store_true", help="read one sentence per line, not yet tokenized")
+    reading.add_argument(
+        "--paragraphs", action="store_true", help="read one paragraph per line; no sentence crosses a line end"
+    )
+    parser.add_argument("--model", help="a model folder, or the name of a built-in model (default: en)")
     parser.add_argument(
-        "--model", help="a model folder, or else the name of one that ships (default: the en that ships)"
+        "--format", choices=FORMATS, default="brackets", help="output format (default: brackets, one tree per line)"
     )
-    parser.add_argument("--format", choices=FORMATS, default="brackets", help="default: brackets, one tree a line")
-    parser.add_argument("--kbest", type=int, metavar="K", help="the K best trees of each sentence")
-    parser.add_argument("--probabilities", action="store_true", help="how sure the model is of each constituent")
+    parser.add_argument("--kbest", type=int, metavar="K", help="give the K best trees of each sentence")
+    parser.add_argument("--probabilities", action="store_true", help="give the probability of each constituent")
     parser.add_argument(
-        "--decoding", choices=("best", "risk"), default="best", help="risk: the tree with the fewest expected errors"
+        "--decoding",
+        choices=("best", "risk"),
+        default="best",
+        help="best: the highest score (default); risk: the fewest expected errors",
     )
-    parser.add_argument("--output", metavar="PATH", help="write to this file")
+    parser.add_argument("--output", metavar="PATH", help="write to this file (default: standard output)")
     parser.add_argument("--strict", action="store_true", help="stop at a line that can't be parsed")
     add_parsing_options(parser)
     parser.set_defaults(run=run)
@@ -91,11 +100,11 @@ def run(arguments: argparse.Namespace) -> int:
     parser = load(arguments.model, device=arguments.device)
     if reads(parser.config, "tags") and not arguments.tagged:
         raise UsageError(
-            f"the model {arguments.model or 'en'} reads tags, and text has none",
-            hint="--tagged takes sentences with tags; or use a model without tags",
+            f"the model {arguments.model or 'en'} reads tags, and plain text has none",
+            hint="--tagged reads sentences with tags; or use a model that doesn't read tags",
         )
     if not arguments.files and arguments.text is None and sys.stdin is not None and sys.stdin.isatty():
-        sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D the input\n")
+        sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D ends the input\n")
     with Workers(parser, arguments.workers) as workers, open_output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
         try:
@@ -113,18 +122,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     if arguments.text is not None and arguments.files:
-        raise UsageError("--text and files can't be parsed at once")
+        raise UsageError("--text and files can't be combined", hint="give one or the other")
     for file in arguments.files:
         if " " in file and not glob.has_magic(file) and not os.path.exists(file):
-            raise UsageError(f"no such file or folder: {file}", hint="--text parses a text that is given so")
+            raise UsageError(f"no such file or folder: {file}", hint="--text parses text from the command line")
     require_from_one(arguments, "kbest", "batch_tokens")
     if arguments.kbest and arguments.decoding == "risk" and arguments.format != "json":
         raise UsageError(
-            f"--format {arguments.format} shows the trees of --kbest, and has no place for the one of --decoding risk",
-            hint="--format json has both; or ask for one of them",
+            f"--format {arguments.format} can't show both the trees of --kbest and the tree of --decoding risk",
+            hint="use --format json, or leave out one of the two",
         )
     if arguments.probabilities and arguments.format == "brackets":
-        sys.stderr.write("warning: brackets have no place for probabilities: --format json, pretty, svg or html has\n")
+        sys.stderr.write("warning: brackets can't show probabilities\nhint: use --format json, pretty, svg or html\n")
 
 
 def _reading(arguments: argparse.Namespace) -> Reading:
@@ -143,7 +152,7 @@ def _write(
     file: TextIO,
     arguments: argparse.Namespace,
 ) -> int:
-    """Writes a tree for each sentence; the number of lines that are bad."""
+    """Writes a tree for each sentence, and returns the number of bad lines."""
     total = source.size if source.paths else None
     unit = "sentences" if total is None else "kB"
     hidden = arguments.output is None and sys.stdout.isatty()
@@ -156,8 +165,8 @@ def _write(
                     bad.report(item.problem)
                 analysis = next(analyses) if item.parsable else None
                 if analysis is not None and analysis.too_long:
-                    length = f"{len(item.found.tokens):,} words"
-                    _warn([f"a sentence of {length} is too long for probabilities, and has its best tree alone"], bar)
+                    length = f"{len(item.text_sentence.tokens):,} words"
+                    _warn([f"a sentence of {length} is too long for probabilities: only its best tree is given"], bar)
                 writer.write(item, analysis)
             bad.report_all(source.text_problems)
             file.flush()
@@ -174,7 +183,7 @@ def _warn(warnings: Iterable[str], bar: Progress) -> None:
 
 
 class BadLines:
-    """Lines that can't be parsed as they are: the first ones are shown, all are counted."""
+    """Counts the lines that can't be parsed as they are, and shows the first ones."""
 
     def __init__(self, bar: Progress, strict: bool) -> None:
         self.bar, self.strict = bar, strict
@@ -182,14 +191,14 @@ class BadLines:
 
     def report(self, problem: str) -> None:
         if self.strict:
-            raise InputError(problem, hint="without --strict the other lines are parsed")
+            raise InputError(problem, hint="without --strict, the other lines are still parsed")
         self.count += 1
         if self.count <= _PROBLEMS_SHOWN:
             _warn([problem], self.bar)
         elif self.count == _PROBLEMS_SHOWN + 1:
-            _warn(["there are more such lines, which are counted but not shown"], self.bar)
+            _warn(["further bad lines are counted but not shown"], self.bar)
 
     def report_all(self, problems: list[str]) -> None:
-        """Empties the list, which grows while text is read."""
+        """Reports and removes the problems found since the last call."""
         while problems:
             self.report(problems.pop(0))

@@ -1,4 +1,4 @@
-"""The middle of ``fencepost parse``: sentences of the input are checked and parsed, chunk by chunk and in order."""
+"""The middle of ``fencepost parse``: checks and parses the sentences of the input, chunk by chunk and in order."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def _do(
     job: Job[Result], parser: Parser, workers: Workers, items: Iterable[Item], is_waiting: IsWaiting
 ) -> Iterator[tuple[list[Item], list[Result]]]:
     """Chunks of the input, each with the results of its parsable items."""
-    unfinished: deque[list[Item]] = deque()  # chunks that were read; several workers are ahead of what is written
+    unfinished: deque[list[Item]] = deque()  # chunks that were read but whose results aren't written yet
 
     def sentences() -> Iterator[list[Sentence]]:
         number = 1
         for chunk in growing_chunks(items, attrgetter("length"), job.budget, workers.largest_chunk, is_waiting):
             unfinished.append(chunk)
-            parsable = (item.found.sentence() for item in chunk if item.parsable)
+            parsable = (item.text_sentence.sentence() for item in chunk if item.parsable)
             checked = list(parser.checked(parsable, number))
             number += len(checked)
             yield checked
@@ -55,5 +55,5 @@ def _do(
 
 
 def _hide_probabilities(analysis: Analysis) -> Analysis:
-    """For k best trees alone."""
+    """Drops the probabilities that were computed only to rank k trees."""
     return replace(analysis, constituents=tuple(replace(part, probability=None) for part in analysis.constituents))

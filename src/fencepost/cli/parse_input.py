@@ -1,4 +1,4 @@
-"""What ``fencepost parse`` reads: sentences of files, of standard input or of the command line, bad ones included."""
+"""Reads the input of ``fencepost parse``: sentences from files, standard input or the command line."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Item:
-    """A sentence to parse, an empty line (no tokens), or a line that can't be parsed (a problem)."""
+    """A sentence to parse, an empty line (no tokens), or a line that can't be parsed (it has a ``problem``)."""
 
-    found: TextSentence
-    problem: str | None = None  # says where
+    text_sentence: TextSentence
+    problem: str | None = None  # with its file and line number
 
     @property
     def parsable(self) -> bool:
-        return bool(self.found.tokens) and self.problem is None
+        return bool(self.text_sentence.tokens) and self.problem is None
 
     @property
     def length(self) -> int:
-        """The words to parse."""
-        return len(self.found.tokens) if self.parsable else 0
+        """The number of words to parse."""
+        return len(self.text_sentence.tokens) if self.parsable else 0
 
 
 @dataclass
 class Source:
-    """Where text comes from. ``bytes_read`` and ``problems`` grow while it is read."""
+    """The input files. ``bytes_read`` and ``text_problems`` grow while they are read."""
 
     paths: list[Path]
     reading: Reading
     bytes_read: int = 0
-    text_problems: list[str] = field(default_factory=list)  # bad lines inside of running text
+    text_problems: list[str] = field(default_factory=list)  # bad lines inside running text
 
     def items(self) -> Iterator[Item]:
         for path in self.paths:
@@ -62,21 +62,21 @@ class Source:
 
     @property
     def size(self) -> int | None:
-        """Bytes in all, if that is known."""
+        """Size of all files in bytes; None if standard input is among them."""
         return sum(path.stat().st_size for path in self.paths) if all(map(Path.is_file, self.paths)) else None
 
     def is_waiting(self) -> bool:
-        """Whether reading on would wait for somebody to type, or for another program."""
+        """True if the next read would block, waiting for someone to type or for another program."""
         if STANDARD_INPUT not in map(str, self.paths):
             return False
         try:
             return not select.select([sys.stdin], [], [], 0)[0]
-        except (OSError, ValueError):  # no real stream, or a system that can't say
+        except (OSError, ValueError):  # not a real stream, or not supported by the system
             return False
 
 
 def items_of_text(text: str, reading: Reading) -> Iterator[Item]:
-    """The sentences of a text that was given whole."""
+    """The sentences of a text from the command line."""
     lines = io.StringIO(_SURROGATE.sub("\ufffd", text))
     numbered = (TextLine(line, number, 0) for number, line in enumerate(lines, 1))
     return read_items(numbered, "--text", reading, [])
@@ -86,8 +86,8 @@ def read_items(lines: Iterable[TextLine], source: str, reading: Reading, problem
     if reading == "tokenized" or reading == "tagged" or reading == "line":
         yield from _line_items(lines, source, reading)
         return
-    for found in read_stream(_running_text(lines, source, problems), reading):
-        yield Item(found)
+    for text_sentence in read_stream(_running_text(lines, source, problems), reading):
+        yield Item(text_sentence)
 
 
 def _running_text(lines: Iterable[TextLine], source: str, problems: list[str]) -> Iterator[str]:
@@ -98,21 +98,21 @@ def _running_text(lines: Iterable[TextLine], source: str, problems: list[str]) -
 
 
 def _line_items(lines: Iterable[TextLine], source: str, reading: Reading) -> Iterator[Item]:
-    """One item a line, so that input and output stay side by side."""
-    cut = tokenize if reading == "line" else _blank_separated
+    """One item per line, so that input and output stay aligned."""
+    split = tokenize if reading == "line" else _blank_separated
     offset = 0
     for line in lines:
         text = line.text.removesuffix("\n").removesuffix("\r")
-        tokens = [] if line.problem else cut(text)
+        tokens = [] if line.problem else split(text)
         tags, problem = None, line.problem
         if reading == "tagged":
             tags = tuple(escape(token.form.rpartition(_BEFORE_TAG)[2]) for token in tokens)
             problem = problem or _tag_problem(tokens, tags)
             tokens = tokens if problem else [_without_tag(token) for token in tokens]
         if len(tokens) > MOST_WORDS:
-            problem = f"{len(tokens):,} words; a sentence has at most {MOST_WORDS:,}"
-        found = TextSentence(text, offset, tokens, reading != "line", tags)
-        yield Item(found, problem and f"{source}:{line.number}: {problem}")
+            problem = f"the sentence has {len(tokens):,} words; at most {MOST_WORDS:,} can be parsed"
+        text_sentence = TextSentence(text, offset, tokens, reading != "line", tags)
+        yield Item(text_sentence, problem and f"{source}:{line.number}: {problem}")
         offset += len(line.text)
 
 
@@ -123,7 +123,7 @@ def _blank_separated(line: str) -> list[Token]:
 def _tag_problem(tokens: list[Token], tags: tuple[str, ...]) -> str | None:
     bare = [token.text for token in tokens if not all(token.form.rpartition(_BEFORE_TAG))]
     if bare:
-        return f"{bare[0]} is not a word and its tag: word{_BEFORE_TAG}TAG"
+        return f"{bare[0]} has no tag; expected word{_BEFORE_TAG}TAG"
     try:
         check_tags(tags)
     except TreeError as error:

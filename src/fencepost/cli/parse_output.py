@@ -1,4 +1,4 @@
-"""What ``fencepost parse`` writes: one exporter a format. A sentence without a tree keeps its place."""
+"""Writes the output of ``fencepost parse``: one class per format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Writer(Protocol):
 
 
 class Brackets:
-    """One tree a line, an empty line where there is none. The k best trees end with an empty line."""
+    """One tree per line; an empty line for a sentence without a tree, and after the k best trees of a sentence."""
 
     def __init__(self, file: TextIO) -> None:
         self.file = file
@@ -40,7 +40,7 @@ class Brackets:
 
 
 class JsonLines:
-    """One object a line."""
+    """One JSON object per line."""
 
     def __init__(self, file: TextIO) -> None:
         self.file = file
@@ -53,13 +53,13 @@ class JsonLines:
 
 
 class Pretty:
-    """The sentence, its drawing, an empty line."""
+    """Each sentence, followed by its drawing and an empty line."""
 
     def __init__(self, file: TextIO) -> None:
         self.file = file
 
     def write(self, item: Item, analysis: Analysis | None) -> None:
-        self.file.write(visible(" ".join(item.found.text.split())) + "\n")
+        self.file.write(visible(" ".join(item.text_sentence.text.split())) + "\n")
         if item.problem is not None:
             self.file.write(f"{item.problem}\n")
         for tree, title, notes in _drawn(analysis):
@@ -72,7 +72,7 @@ class Pretty:
 
 
 class Svg:
-    """One picture, the trees below each other."""
+    """One picture of all trees, stacked."""
 
     def __init__(self, file: TextIO) -> None:
         self.file = file
@@ -87,7 +87,7 @@ class Svg:
 
 
 class Html:
-    """One page, complete in itself."""
+    """One page that needs no other file."""
 
     def __init__(self, file: TextIO) -> None:
         self.file = file
@@ -95,7 +95,7 @@ class Html:
 
     def write(self, item: Item, analysis: Analysis | None) -> None:
         for tree, title, notes in _drawn(analysis):
-            caption = f"{item.found.text} · {title}" if title else item.found.text
+            caption = f"{item.text_sentence.text} · {title}" if title else item.text_sentence.text
             self.file.write(html.figure(caption, tree, notes))
 
     def finish(self) -> None:
@@ -112,24 +112,25 @@ WRITERS: Final[dict[str, type[Writer]]] = {
 
 
 def record(item: Item, analysis: Analysis | None) -> dict[str, Any]:
-    """A sentence as plain data. Tokens count characters from the start of ``text``, constituents count tokens."""
-    tags = [None] * len(item.found.tokens) if analysis is None else analysis.tree.tags()
-    found: dict[str, Any] = {
-        "text": item.found.text,
-        "offset": item.found.offset,
+    """A sentence as plain data. Offsets of tokens count characters of ``text``; those of constituents count tokens."""
+    tokens = item.text_sentence.tokens
+    tags = [None] * len(tokens) if analysis is None else analysis.tree.tags()
+    content: dict[str, Any] = {
+        "text": item.text_sentence.text,
+        "offset": item.text_sentence.offset,
         "tokens": [
             {"text": token.text, "start": token.start, "end": token.end, "tag": tag}
-            for token, tag in zip(item.found.tokens, tags, strict=True)
+            for token, tag in zip(tokens, tags, strict=True)
         ],
         "tree": None if analysis is None else str(analysis.tree),
         "score": None if analysis is None else analysis.score,
         "constituents": [] if analysis is None else [_constituent(part) for part in analysis.constituents],
     }
     if analysis is not None and analysis.trees:
-        found["kbest"] = [_scored(one) for one in analysis.trees]
+        content["kbest"] = [_scored(one) for one in analysis.trees]
     if item.problem is not None:
-        found["error"] = item.problem
-    return found
+        content["error"] = item.problem
+    return content
 
 
 def _constituent(part: Constituent) -> dict[str, Any]:
@@ -142,18 +143,18 @@ def _scored(one: ScoredTree) -> dict[str, Any]:
 
 
 def _drawn(analysis: Analysis | None) -> list[tuple[Tree, str, Sequence[str] | None]]:
-    """The trees to draw, each with a title and what stands beside its labels."""
+    """The trees to draw, each with a title and with notes to write beside its labels."""
     if analysis is None:
         return []
     if not analysis.trees:
         return [(analysis.tree, "", _notes(analysis))]
-    titles = [f"{place}: {_percent(one.probability)}" for place, one in enumerate(analysis.trees, 1)]
+    titles = [f"{rank}: {_percent(one.probability)}" for rank, one in enumerate(analysis.trees, 1)]
     notes = [_notes(analysis) if one.tree == analysis.tree else None for one in analysis.trees]
     return [(one.tree, title, note) for one, title, note in zip(analysis.trees, titles, notes, strict=True)]
 
 
 def _notes(analysis: Analysis) -> list[str] | None:
-    """A probability for each phrase; the root symbol, which is certain, has none."""
+    """A probability for each phrase, but none for the root symbol, which is certain."""
     notes = [_percent(part.probability) for part in analysis.constituents]
     missing = sum(1 for _ in analysis.tree.subtrees()) - len(notes)
     return [""] * missing + notes if any(notes) else None

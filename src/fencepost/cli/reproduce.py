@@ -1,4 +1,4 @@
-"""``fencepost reproduce``: the tables of the paper, on any treebank."""
+"""``fencepost reproduce``: runs the tables of the paper on any treebank."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ EXAMPLES = """examples:
   fencepost reproduce table7 --treebanks spmrl --only he,sv --out results --device cuda
   fencepost reproduce all --treebank wsj --out results
 
-A treebank is a folder with train, dev and test (.txt or .txt.gz): docs/data.md. Tables that are not about languages
-use the first one given. Every row done is in OUT/results.jsonl and not done again; interrupted, the same command goes
-on where it was. Models are in OUT/models, by what they were trained on: rows of one model train it once.
+A treebank is a folder with the files train, dev and test (.txt or .txt.gz); docs/data.md explains how to
+make one. Only table7 uses more than the first treebank. Finished rows are kept in OUT/results.jsonl and
+never run again: to continue after an interruption, repeat the command. Models are kept in OUT/models; rows that
+share a model train it once.
 """
 
 LONGEST_NAME: Final = 100
@@ -31,32 +32,44 @@ LONGEST_NAME: Final = 100
 def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "reproduce",
-        help="run a table of the paper",
-        description="Runs the rows of a table and writes OUT/TABLE.md and OUT/TABLE.json, with the published numbers.",
+        help="run the experiments in a table of the paper",
+        description="Run the rows of a table, and write the results beside the published ones: OUT/TABLE.md and .json.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed; several with commas; or all")
+    parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed, several of them with commas, or all")
     parser.add_argument(
-        "--treebank", action="append", default=[], metavar="[NAME=]DIR", help="a folder; may be given again"
+        "--treebank", action="append", default=[], metavar="[NAME=]DIR", help="a treebank; may be repeated"
     )
-    parser.add_argument("--treebanks", metavar="DIR", help="all of DIR/LANGUAGE and DIR/LANGUAGE/NAME")
-    parser.add_argument("--only", metavar="NAME,…", help="of these; several processes with one OUT can share the work")
-    parser.add_argument("--collect", action="store_true", help="train nothing: the table of what is done already")
-    parser.add_argument("--out", required=True, metavar="DIR", help="where results and models go")
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument("--treebanks", metavar="DIR", help="use every treebank in DIR/LANGUAGE and DIR/LANGUAGE/NAME")
     parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="models trained at a time, each in a process (default: 1)"
+        "--only", metavar="NAME,…", help="run only these treebanks; several processes may share the work in one OUT"
     )
-    parser.add_argument("--seeds", default="1", metavar="N,…", help="one run for each; mean and deviation (default: 1)")
-    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="for all rows")
+    parser.add_argument("--collect", action="store_true", help="train nothing; write the table of finished rows")
+    parser.add_argument("--out", required=True, metavar="DIR", help="folder for results and models")
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="train N models at a time, each in its own process (default: 1)",
+    )
+    parser.add_argument(
+        "--seeds", default="1", metavar="N,…", help="run once per seed; give mean and deviation (default: 1)"
+    )
+    parser.add_argument(
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="change settings of all rows"
+    )
     parser.add_argument(
         "--tags",
         choices=("gold", "jackknife"),
         default="gold",
-        help="what rows with tags read: the treebank's (default), or tags predicted as in the paper (11 taggers)",
+        help="tags for rows that read tags: from the treebank (default), or predicted by 11 taggers as in the paper",
     )
-    parser.add_argument("--smoke", action="store_true", help="tiny models and few sentences: does it run at all?")
+    parser.add_argument(
+        "--smoke", action="store_true", help="quick check that everything runs: tiny models, few sentences"
+    )
     parser.set_defaults(run=run)
 
 
@@ -65,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.storage.folders import require_folder
 
     if arguments.jobs < 1:
-        raise UsageError(f"--jobs {arguments.jobs}: there must be one at least")
+        raise UsageError(f"--jobs takes a number from 1 up, got {arguments.jobs}")
     names = table_names() if arguments.table == "all" else list(dict.fromkeys(arguments.table.split(",")))
     tables = [load_table(name) for name in names]
     treebanks = _treebanks(arguments)
@@ -78,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "reproducing tables") from error
     if not arguments.collect:
-        find_device(arguments.device)  # rather than an error a row
+        find_device(arguments.device)  # one error now rather than one per row
     options = Options(
         out=Path(arguments.out),
         device=arguments.device,
@@ -98,27 +111,27 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes = []
     for runner in runners:
         outcomes += runner.run()
-        sys.stderr.write(f"the table is in {runner.path}.md\n")
+        sys.stderr.write(f"wrote the table to {runner.path}.md\n")
     return 1 if failed(outcomes) else 0
 
 
 def _treebanks(arguments: argparse.Namespace) -> list[tuple[str, Path]]:
     from fencepost.experiments.data import find_treebanks
 
-    found = [_treebank(text) for text in arguments.treebank]
+    treebanks = [_treebank(text) for text in arguments.treebank]
     if arguments.treebanks is not None:
-        found += find_treebanks(Path(arguments.treebanks))
-    if not found:
-        raise UsageError("there is no treebank", hint="--treebank DIR, or --treebanks DIR with DIR/LANGUAGE/train.txt")
-    names = [name for name, _ in found]
+        treebanks += find_treebanks(Path(arguments.treebanks))
+    if not treebanks:
+        raise UsageError("no treebank found", hint="--treebank DIR, or --treebanks DIR with DIR/LANGUAGE/train.txt")
+    names = [name for name, _ in treebanks]
     if len(set(names)) < len(names):
         twice = max(names, key=names.count)
         raise UsageError(f"two treebanks are called {twice}", hint=f"--treebank {twice}/NAME=DIR tells them apart")
     only = arguments.only.split(",") if arguments.only is not None else names
     for name in only:
         if name not in names:
-            raise UsageError(f"there is no treebank called {name}", hint=f"one of {', '.join(names)}")
-    return [(name, folder) for name, folder in found if name in only]
+            raise UsageError(f"no treebank is called {name}", hint=f"one of {', '.join(names)}")
+    return [(name, folder) for name, folder in treebanks if name in only]
 
 
 def _treebank(text: str) -> tuple[str, Path]:
@@ -130,7 +143,7 @@ def _treebank(text: str) -> tuple[str, Path]:
 
 
 def _part(only: str) -> str:
-    """Some treebanks in the name of a file, which may have so many letters and no more."""
+    """The part of a table's file name that names the treebanks of ``--only``, shortened if it is too long."""
     names = only.replace("/", "-")
     if len(names) <= LONGEST_NAME:
         return names
@@ -141,7 +154,7 @@ def _seeds(text: str) -> tuple[int, ...]:
     try:
         return tuple(dict.fromkeys(int(number) for number in text.split(",")))
     except ValueError:
-        raise UsageError(f"--seeds {text} are no whole numbers", hint="--seeds 1,2,3") from None
+        raise UsageError(f"--seeds takes whole numbers, got {text}", hint="--seeds 1,2,3") from None
 
 
 def _command(arguments: argparse.Namespace) -> str:
@@ -153,7 +166,7 @@ def _command(arguments: argparse.Namespace) -> str:
     if arguments.only is not None:
         words += ["--only", arguments.only]
     words += ["--out", str(arguments.out), "--seeds", arguments.seeds, "--tags", arguments.tags]
-    if not arguments.collect:  # where nothing runs, a device has no meaning
+    if not arguments.collect:  # where nothing runs, a device means nothing
         words += ["--device", arguments.device]
     if arguments.set:
         words += ["--set", *arguments.set]

@@ -22,11 +22,12 @@ examples:
   fencepost score gold.txt predicted.txt --by label,length
   zcat predicted.gz | fencepost score gold.txt -
 
-Files have one tree a line, an empty line for a missing parse (none is meant at the end of a file); or trees over
-several lines each. .gz is read too.
-Sentences whose words don't agree are errors: they are left out of the totals, as evalb does, and reported.
+Files have one tree per line, with an empty line for a missing parse; or trees that span several lines.
+Empty lines at the end of a file don't count. Files that end in .gz are decompressed.
+A sentence whose gold and predicted words differ is an error: it is reported and, as in evalb, left out of
+the totals.
 """
-BY_HELP: Final = "break down by label, length (of phrases) or sentence (its length)"
+BY_HELP: Final = "break scores down by label, length (of the phrase) or sentence (its length)"
 _PROBLEMS_SHOWN: Final = 10
 
 
@@ -34,7 +35,7 @@ def add_command(subparsers: argparse._SubParsersAction[Any]) -> None:
     parser = subparsers.add_parser(
         "score",
         help="compare predicted trees with gold trees, as evalb does",
-        description="Compares predicted trees with gold trees: labelled precision, recall and F1, as evalb does.",
+        description="Compare predicted trees with gold trees: labelled precision, recall and F1, as evalb does.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def parse_kinds(text: str) -> list[str]:
-    """What ``--by label,length`` asks for."""
+    """The breakdowns that ``--by label,length`` asks for."""
     from fencepost.evaluation.breakdown import BY
 
     kinds = [kind.strip() for kind in text.split(",") if kind.strip()]
@@ -100,7 +101,7 @@ def print_text(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[
 
 
 def warn(score: Score, comparisons: Sequence[Comparison]) -> None:
-    """Says on stderr which sentences could not be compared, and what would help."""
+    """Reports sentences that could not be compared on stderr, and what would help."""
     from fencepost.evaluation.report import problems, skipped
 
     lines = [*problems(comparisons), *(f"{number} : Nothing predicted" for number in skipped(comparisons))]
@@ -109,7 +110,7 @@ def warn(score: Score, comparisons: Sequence[Comparison]) -> None:
     if score.sentences > score.valid:
         lines.append(
             f"warning: {score.sentences - score.valid} of {score.sentences} sentences are left out of the totals "
-            f"({score.errors} errors, {score.skipped} skipped); F1 with them as missed: "
+            f"({score.errors} errors, {score.skipped} skipped); F1 if all their brackets count as missed: "
             f"{score.f1_with_errors:.2f}"
         )
     if score.tag_errors:

@@ -1,4 +1,4 @@
-"""What several commands share."""
+"""Options, checks and warnings shared by several commands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,19 @@ if TYPE_CHECKING:
 
 
 def add_parsing_options(parser: Any) -> None:
-    """Where and how a model parses."""
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core for many sentences)")
-    parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens in memory at once")
+    """Adds the options for where and how a model parses."""
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="parse in N processes (default: one per core if there are many sentences)",
+    )
+    parser.add_argument("--batch-tokens", type=int, metavar="N", help="tokens per batch; fewer need less memory")
 
 
 def require_from_one(arguments: argparse.Namespace, *names: str) -> None:
-    """Refuses 0 and negative numbers for these options, where they are given."""
+    """Raises UsageError if one of these options is less than 1."""
     for name in names:
         number = getattr(arguments, name)
         if number is not None and number < 1:
@@ -37,10 +42,10 @@ def open_output(path: str | None) -> AbstractContextManager[TextIO]:
 
 
 def warn_of_traces(trees: Iterable[Tree]) -> None:
-    """Says so if trees are raw: to a parser, traces are words like others."""
+    """Warns about traces in raw trees: a parser would treat them as words."""
     from fencepost.trees.normalize import TRACE
 
     count = sum(tree.tags().count(TRACE) for tree in trees)
     if count:
         words = "1 word is a trace" if count == 1 else f"{count:,} words are traces"
-        sys.stderr.write(f"warning: {words} ({TRACE})\nhint: `fencepost treebank normalize` takes traces away\n")
+        sys.stderr.write(f"warning: {words} ({TRACE})\nhint: `fencepost treebank normalize` removes traces\n")

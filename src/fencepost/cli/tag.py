@@ -1,4 +1,4 @@
-"""``fencepost tag``: trees in, the same trees with predicted part-of-speech tags out."""
+"""``fencepost tag``: replaces the part-of-speech tags of a treebank by predicted ones."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ EXAMPLES = """examples:
   fencepost tag model dev.txt test.txt --output tagged.txt
   fencepost tag --jackknife 10 --config tagger train.txt --output train.tagged.txt --device cuda
 
-Training data get their tags by jackknifing: as many taggers as folds, each trained on the other folds. A tagger that
-has seen a sentence would tag it better than any sentence to come. Interrupted, the same command goes on.
+Tag training data by jackknifing: K taggers, each trained on all folds but one, tag the fold that they
+have not seen. A tagger would do better on sentences it was trained on than on new ones. To continue after
+an interruption, repeat the command.
 """
 
 
@@ -28,18 +29,28 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "tag",
         help="replace the tags of a treebank by predicted ones",
-        description="Writes the trees with the tags that a model with a tag head predicts (scorer.predict_tags).",
+        description="Write trees with predicted tags. The model must predict tags (scorer.predict_tags).",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "paths", nargs="+", metavar="PATH", help="MODEL TREES…; only TREES… with --jackknife: files, folders, globs"
+        "paths",
+        nargs="+",
+        metavar="PATH",
+        help="MODEL TREES…, or only TREES… with --jackknife; files, folders or globs",
     )
-    parser.add_argument("--output", required=True, metavar="FILE", help="where the trees go")
-    parser.add_argument("--jackknife", type=int, metavar="K", help="train K taggers, each on all folds but one")
+    parser.add_argument("--output", required=True, metavar="FILE", help="write the trees to this file")
+    parser.add_argument("--jackknife", type=int, metavar="K", help="train K taggers, each on all but one of K folds")
     parser.add_argument("--config", help="configuration of the taggers (default: tagger)")
-    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override it")
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override settings of the configuration",
+    )
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
     parser.set_defaults(run=run)
 
 
@@ -59,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         for tree in _jackknife(arguments, trees) if arguments.jackknife is not None else _predict(arguments, trees):
             tagged.append(tree)
             file.write(f"{tree}\n")
-    sys.stderr.write(f"{len(trees):,} trees; {tag_accuracy(trees, tagged):.2f}% of the tags are those they had\n")
+    sys.stderr.write(f"{len(trees):,} trees; {tag_accuracy(trees, tagged):.2f}% of the tags are as before\n")
     return 0
 
 
@@ -68,11 +79,11 @@ def _check(arguments: argparse.Namespace) -> None:
         return
     if arguments.config is not None or arguments.set:
         raise UsageError(
-            "--config and --set are for taggers to be trained, and the model is trained already",
-            hint="--jackknife K trains taggers",
+            "--config and --set need --jackknife: they configure the training of taggers",
+            hint="leave them out, or train taggers with --jackknife K",
         )
     if len(arguments.paths) == 1:
-        raise UsageError("there are no trees to tag", hint="fencepost tag MODEL TREES… --output FILE")
+        raise UsageError("no trees to tag", hint="fencepost tag MODEL TREES… --output FILE")
 
 
 def _predict(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]:
@@ -92,5 +103,5 @@ def _jackknife(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]
         tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
-    sys.stderr.write(f"the taggers are in {work}, which can go\n")
+    sys.stderr.write(f"the taggers are in {work}, which can be deleted\n")
     return tagged

@@ -1,4 +1,4 @@
-"""``fencepost train``: a treebank in, a model folder out."""
+"""``fencepost train``: trains a model on a treebank."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "train",
         help="train a model on a treebank",
-        description="Trains a model and keeps the one that does best on the development trees.",
+        description="Train a model, and keep the version that scores best on the development trees.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "config", metavar="CONFIG", help=f"a TOML file, or the name of a configuration: {CONFIGURATIONS}"
-    )
+    parser.add_argument("config", metavar="CONFIG", help=f"a TOML file, or one of {CONFIGURATIONS}")
     parser.add_argument("--train", nargs="+", action="extend", required=True, metavar="PATH", help="training trees")
     parser.add_argument("--dev", nargs="+", action="extend", required=True, metavar="PATH", help="development trees")
     parser.add_argument("--out", required=True, metavar="DIR", help="the model folder to write")
-    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override the file")
     parser.add_argument(
-        "--start-from", metavar="MODEL", help="a trained model to begin with, where CONFIG is MODEL/config.toml"
+        "--set", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="override settings of CONFIG"
     )
-    parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in DIR")
-    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda")
+    parser.add_argument(
+        "--start-from", metavar="MODEL", help="start from the weights of MODEL; CONFIG should be MODEL/config.toml"
+    )
+    parser.add_argument("--resume", action="store_true", help="continue from the last checkpoint in DIR")
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
     parser.set_defaults(run=run)
 
 
@@ -52,10 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     config = Config.load(arguments.config, arguments.set)
     out = Path(arguments.out)
-    speaks = os.environ.get("RANK", "0") == "0"  # of the processes that torchrun started, the one that does
-    with new_folder(out):  # before the trees are read, which takes a while
+    writes_messages = os.environ.get("RANK", "0") == "0"  # only the first of the processes that torchrun starts
+    with new_folder(out):  # checked before the trees are read, which takes a while
         trees, dev_trees = Treebank.load(*arguments.train), Treebank.load(*arguments.dev)
-        if speaks:
+        if writes_messages:
             warn_of_traces([*trees, *dev_trees])
         try:
             train(
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
             )
         except KeyboardInterrupt:
             if (out / CHECKPOINT).exists():
-                sys.stderr.write("the same command with --resume goes on from there\n")
+                sys.stderr.write("to continue, repeat the command with --resume\n")
             raise
-    if speaks:
+    if writes_messages:
         sys.stderr.write(f"the best model is in {arguments.out}\n")
     return 0

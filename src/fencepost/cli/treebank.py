@@ -1,4 +1,4 @@
-"""``fencepost treebank``: looks at treebanks and prepares them, raw Penn files included."""
+"""``fencepost treebank``: inspects and prepares treebanks, raw Penn files included."""
 
 from __future__ import annotations
 
@@ -27,44 +27,53 @@ examples:
   fencepost treebank split all.txt --ratio 8:1:1 --seed 1 --out data/
   fencepost treebank split corpus/*.mrg --by file --out data/
 """
-PATHS_HELP: Final = "files of trees (.gz too), folders, globs, or - for standard input"
+PATHS_HELP: Final = "files of trees (.gz too), folders or globs; - for standard input"
 
 
 def add_command(commands: Any) -> None:
     treebank = commands.add_parser(
         "treebank",
-        help="look at treebanks and prepare them",
-        description="Looks at treebanks and prepares them. Files are in Penn brackets, one tree a line or many.",
+        help="inspect and prepare treebanks",
+        description="Inspect and prepare treebanks in Penn brackets, with one tree per line or over several lines.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     actions = treebank.add_subparsers(metavar="stats|normalize|split|words", required=True)
 
-    stats = _add_action(actions, "stats", run_stats, "sizes, labels, unary chains, depth, repeated trees")
-    stats.add_argument("--json", action="store_true", help="figures and label counts as one JSON object")
+    stats = _add_action(actions, "stats", run_stats, "print sizes, labels, unary chains, depth and repeated trees")
+    stats.add_argument("--json", action="store_true", help="print figures and label counts as one JSON object")
 
-    normalize = _add_action(actions, "normalize", run_normalize, "raw trees to one plain tree a line")
-    normalize.add_argument("--output", metavar="PATH", help="write to this file, gzipped if it ends in .gz")
+    normalize = _add_action(actions, "normalize", run_normalize, "turn raw trees into plain ones, one per line")
+    normalize.add_argument("--output", metavar="PATH", help="write to this file; compressed if it ends in .gz")
     normalize.add_argument("--keep-traces", action="store_true", help="keep empty elements (-NONE-)")
     normalize.add_argument("--keep-functions", action="store_true", help="keep function tags (NP-SBJ)")
     normalize.add_argument("--keep-indices", action="store_true", help="keep indices and gapping marks (NP-1, NP=2)")
-    normalize.add_argument("--keep-repeats", action="store_true", help="keep a node over one child of the same label")
     normalize.add_argument(
-        "--drop", type=_names, metavar="LABELS", help="remove these with all below them (default: CODE,ID,META,-DFL-)"
+        "--keep-repeats", action="store_true", help="keep a node whose only child has the same label"
     )
     normalize.add_argument(
-        "--unwrap", type=_names, default=(), metavar="LABELS", help="remove these; their children move up"
+        "--drop",
+        type=_names,
+        metavar="LABELS",
+        help="remove these nodes and all below them (default: CODE,ID,META,-DFL-)",
+    )
+    normalize.add_argument(
+        "--unwrap", type=_names, default=(), metavar="LABELS", help="remove these nodes and move their children up"
     )
 
-    split = _add_action(actions, "split", run_split, "deal trees out to train.txt, dev.txt and test.txt")
-    split.add_argument("--out", required=True, metavar="DIR", help="folder for the parts")
-    split.add_argument("--ratio", type=_ratio, default=(8, 1, 1), metavar="A:B:C", help="shares (default: 8:1:1)")
-    split.add_argument("--seed", type=int, default=1, help="another seed, another split (default: 1)")
-    split.add_argument("--by", choices=("tree", "file"), default="tree", help="keep files whole (default: tree)")
+    split = _add_action(actions, "split", run_split, "split trees into train.txt, dev.txt and test.txt")
+    split.add_argument("--out", required=True, metavar="DIR", help="folder for the files")
+    split.add_argument(
+        "--ratio", type=_ratio, default=(8, 1, 1), metavar="A:B:C", help="sizes of the parts (default: 8:1:1)"
+    )
+    split.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
+    split.add_argument(
+        "--by", choices=("tree", "file"), default="tree", help="split by tree (default), or keep files whole"
+    )
 
-    words = _add_action(actions, "words", run_words, "the words alone, without traces: a sentence a line")
-    words.add_argument("--output", metavar="PATH", help="write to this file, gzipped if it ends in .gz")
-    words.add_argument("--escaped", action="store_true", help="brackets as in treebanks: -LRB- for (")
+    words = _add_action(actions, "words", run_words, "print only the words, one sentence per line")
+    words.add_argument("--output", metavar="PATH", help="write to this file; compressed if it ends in .gz")
+    words.add_argument("--escaped", action="store_true", help="escape brackets as treebanks do: -LRB- for (")
 
 
 def _add_action(actions: Any, name: str, run: Any, what: str) -> argparse.ArgumentParser:
@@ -104,22 +113,22 @@ def run_normalize(arguments: argparse.Namespace) -> int:
         drop=NOT_LANGUAGE if arguments.drop is None else arguments.drop,
         unwrap=arguments.unwrap,
     )
-    gone = dropped = 0
+    empty = dropped = 0
     trees = _trees(arguments.paths, "normalizing", arguments.output, unlabelled=DEFAULT_ROOT)
     with open_output(arguments.output) as file:
         for raw in trees:
             tree = normalize(raw, choices)
             dropped += sum(tag != TRACE for tag in raw.tags())
             if tree is None:
-                gone += 1
+                empty += 1
             else:
                 dropped -= sum(tag != TRACE for tag in tree.tags())
                 file.write(f"{tree}\n")
     if dropped:
         labels = ", ".join(choices.drop)
-        sys.stderr.write(f"note: {dropped:,} words under {labels} were dropped; --drop says which labels go\n")
-    if gone:
-        sys.stderr.write(f"note: {gone:,} trees had nothing left and were passed over\n")
+        sys.stderr.write(f"note: {dropped:,} words under {labels} were dropped; change this with --drop\n")
+    if empty:
+        sys.stderr.write(f"note: {empty:,} trees had no words left and were skipped\n")
     return 0
 
 
@@ -154,9 +163,9 @@ def run_split(arguments: argparse.Namespace) -> int:
 
 
 def _trees(paths: list[str], what: str, output: str | None = "", unlabelled: str | None = None) -> Iterator[Tree]:
-    """Streams trees with a progress line, unless it would stand among the output on the same terminal.
+    """Streams trees with a progress line, unless that would mix with output on the same terminal.
 
-    Files are found at once, before an output in the same folder can be taken for one of them.
+    The list of files is made right away: an output file in the same folder must not become an input.
     """
     from fencepost.storage.find_files import find_files
 

@@ -1,4 +1,4 @@
-"""Settings: frozen dataclasses, the TOML files that fill them, and the configurations known by name (``named/``).
+"""Settings: frozen dataclasses, the TOML files that fill them, and the built-in configurations (``named/``).
 
-What a setting *does* does not belong here: every room reads the settings that concern it.
+This package only reads, checks and writes settings. What they do is up to the packages that use them.
 """

@@ -19,12 +19,12 @@ class WordsConfig:
     """Learned word embeddings (§2.2). Training reads a word seen c times as unknown with probability 1/(1+c)."""
 
     dropout: float = 0.4
-    min_count: int = 1  # rarer words have no vector of their own
+    min_count: int = 1  # rarer words are read as unknown
 
 
 @dataclass(frozen=True)
 class TagsConfig:
-    """Embeddings of part-of-speech tags that came with the sentence (§2.2)."""
+    """Embeddings of the part-of-speech tags given with a sentence (§2.2)."""
 
     dropout: float = 0.2
 
@@ -33,17 +33,17 @@ class TagsConfig:
 class CharLSTMConfig:
     """A bidirectional LSTM over the letters of each word (§5.1)."""
 
-    size: int = 64  # of a letter's embedding
-    dropout: float = 0.2  # of the word's vector
-    input_dropout: float = 0.2  # of the letters' embeddings
+    size: int = 64  # of a letter embedding
+    dropout: float = 0.2  # on the word vector
+    input_dropout: float = 0.2  # on the letter embeddings
 
 
 @dataclass(frozen=True)
 class CharConcatConfig:
-    """The embeddings of the first and the last letters of each word, side by side (§5.1)."""
+    """The embeddings of the first and last letters of each word, concatenated (§5.1)."""
 
-    size: int = 32
-    letters: int = 8  # at either end
+    size: int = 32  # of a letter embedding
+    letters: int = 8  # at each end of the word
     dropout: float = 0.2
 
 
@@ -51,55 +51,55 @@ class CharConcatConfig:
 class CharAttentionConfig:
     """A small self-attentive encoder over the letters of each word (§5.1, end)."""
 
-    size: int = 64
+    size: int = 64  # of a letter embedding
     layers: int = 2
     heads: int = 4
-    dropout: float = 0.2
-    input_dropout: float = 0.2
+    dropout: float = 0.2  # on the word vector
+    input_dropout: float = 0.2  # on the letter embeddings
 
 
 @dataclass(frozen=True)
 class PretrainedConfig:
     """The vectors of a pre-trained encoder, projected to the content's size by a learned matrix (§5.2)."""
 
-    model: str = ""  # a folder, or a name in the hub's cache
-    frozen: bool = False  # its weights stay as they are
+    model: str = ""  # a folder, or the name of a model in the Hugging Face cache
+    frozen: bool = False  # keep the encoder's weights fixed
     layers: Literal["last", "mix"] = "last"  # mix = a learned weighted mean of all layers
-    words: Literal["first", "last", "mean"] = "last"  # which of a word's sub-tokens
-    learning_rate: float | None = None  # of the encoder, where it differs from train.learning_rate
-    window: int = 512  # sub-tokens read at once, special ones included; the encoder's own limit holds too
-    overlap: int = 128  # sub-tokens that two windows of a long sentence share
-    dropout: float = 0.0  # of the word's vector
-    mask: float = 0.0  # share of sub-tokens that training hides behind the encoder's mask token
+    words: Literal["first", "last", "mean"] = "last"  # which of a word's sub-tokens stand for the word
+    learning_rate: float | None = None  # for the encoder; None = train.learning_rate
+    window: int = 512  # sub-tokens read at once, special tokens included; the encoder's own limit applies as well
+    overlap: int = 128  # sub-tokens shared by two neighbouring windows of a long sentence
+    dropout: float = 0.0  # on the word vector
+    mask: float = 0.0  # share of sub-tokens that training replaces by the encoder's mask token
 
 
 @dataclass(frozen=True)
 class VectorsConfig:
-    """Word vectors that another program computed, projected to the content's size by a learned matrix (§5.2)."""
+    """Word vectors computed by another program, projected to the content's size by a learned matrix (§5.2)."""
 
-    path: str = ""  # a safetensors file, or a folder of them: one array a sentence, called by its words
+    path: str = ""  # a safetensors file or a folder of them; one array per sentence, named by its words
     size: int = 1024  # of a vector
-    dropout: float = 0.0  # of the projected vector
+    dropout: float = 0.0  # on the projected vector
 
 
 @dataclass(frozen=True)
 class EncoderConfig:
-    """What turns word vectors into vectors in context (§2.2, §3)."""
+    """The encoder, which turns word vectors into vectors that depend on context (§2.2, §3)."""
 
     kind: Literal["attention", "lstm"] = "attention"
     layers: int = 8
     d_model: int = 1024
     heads: int = 8
-    d_k: int = 64  # size of queries and keys, for one head
-    d_v: int = 64  # size of values, for one head
+    d_k: int = 64  # size of queries and keys, per head
+    d_v: int = 64  # size of values, per head
     d_ff: int = 2048
-    attention_scale: Literal["d_k", "d_model"] = "d_k"  # q · k is divided by its root; the authors' program has d_model
-    position: Literal["added", "concatenated"] = "concatenated"  # how position enters
-    projection: Literal["dense", "block"] = "block"  # how matrices project; block = [content; position] apart
-    reads: Literal["input", "position"] = "input"  # what queries and keys read
+    attention_scale: Literal["d_k", "d_model"] = "d_k"  # q · k is divided by its square root; the authors use d_model
+    position: Literal["added", "concatenated"] = "concatenated"  # how position joins content
+    projection: Literal["dense", "block"] = "block"  # block = content and position projected apart
+    reads: Literal["input", "position"] = "input"  # what queries and keys are computed from
     positions: Literal["learned", "sinusoidal"] = "learned"
     max_length: int = 512  # rows of the position table, start and stop included
-    embedding_norm: bool = True  # LayerNorm over z_t; in the authors' programs, not in the paper's text
+    embedding_norm: bool = True  # LayerNorm over z_t, found in the authors' code but not in the paper
     attention_dropout: float = 0.2
     relu_dropout: float = 0.1
     residual_dropout: float = 0.2
@@ -120,7 +120,7 @@ class ScorerConfig:
 
 @dataclass(frozen=True)
 class PlanConfig:
-    """Which attention is allowed (§4). Layers count from 1; ``None`` means all of them, ``[]`` none."""
+    """Which attention is allowed (§4). Layers count from 1; ``None`` means all layers, ``[]`` none."""
 
     window: int | None = None  # greatest distance |i - j|
     relaxed: bool = False  # start, first word, last word and stop are exempt from the window
@@ -134,27 +134,27 @@ class TrainConfig:
 
     loss: Literal["margin", "crf"] = "margin"
     tag_loss_weight: float = 5.0
-    batch_size: int = 250  # sentences a step
-    batch_tokens: int = 30_000  # tokens in memory at once: a batch is cut into pieces of at most so many
+    batch_size: int = 250  # sentences per step
+    batch_tokens: int = 30_000  # tokens in memory at once; a larger batch is processed in pieces
     learning_rate: float = 0.0008
     warmup_batches: int = 160
-    patience_epochs: float = 5.0  # more than so many without a better development F1, and the rate is halved
-    max_halvings: int = 3  # halvings in a row without a better development F1 that are borne; one more, and it stops
+    patience_epochs: float = 5.0  # the learning rate is halved after more epochs than this without a better dev F1
+    max_halvings: int = 3  # halvings in a row without a better dev F1; where another is due, training stops
     checks_per_epoch: int = 4
     max_epochs: int | None = None
     max_minutes: float | None = None
     adam_betas: tuple[float, float] = (0.9, 0.98)
     adam_epsilon: float = 1e-9
     clip_norm: float | None = None
-    average: float | None = None  # decay of a running mean of the weights, which is then what is checked and kept
+    average: float | None = None  # decay of a running mean of the weights; if set, the mean is checked and saved
     precision: Literal["fp32", "tf32", "bf16"] = "fp32"
-    checkpoint_minutes: float = 5.0  # between two checkpoints to resume from
+    checkpoint_minutes: float = 5.0  # between checkpoints, from which training can resume
     seed: int = 1
     deterministic: bool = False
     plan: PlanConfig = field(default_factory=PlanConfig)
 
 
-REACH: Final = 3  # in a sentence longer than eval.longest a token attends as far as that divided by this
+REACH: Final = 3  # in a sentence longer than eval.longest, a token attends to eval.longest // REACH tokens on each side
 
 
 @dataclass(frozen=True)
@@ -162,18 +162,18 @@ class EvalConfig:
     """How development data are parsed and scored, and how the finished model parses."""
 
     params: str = "collins"
-    temperature: float = 1.0  # scores are divided by it to become probabilities; `fencepost calibrate` fits it
-    longest: int | None = 128  # tokens; a longer sentence is read through a window, with positions that start again
+    temperature: float = 1.0  # scores / temperature become probabilities; `fencepost calibrate` fits it
+    longest: int | None = 128  # tokens; a longer sentence is read through a window, and its positions repeat
     plan: PlanConfig = field(default_factory=PlanConfig)
 
 
 @dataclass(frozen=True)
 class Config:
-    """All that defines a model and its training."""
+    """Everything that defines a model and its training."""
 
     lexical: tuple[LexicalKind, ...] = ("char_lstm",)
     language: str = "en"
-    plain_quotes: bool = False  # Penn's quotes `` and '' are read as ", as pre-trained encoders always do
+    plain_quotes: bool = False  # read Penn's quotes `` and '' as "; pre-trained encoders always do
     words: WordsConfig = field(default_factory=WordsConfig)
     tags: TagsConfig = field(default_factory=TagsConfig)
     char_lstm: CharLSTMConfig = field(default_factory=CharLSTMConfig)
@@ -188,7 +188,7 @@ class Config:
 
     @classmethod
     def load(cls, name: str | Path, overrides: Sequence[str] = ()) -> Config:
-        """From a TOML file, or a configuration known by name such as ``paper``; ``overrides`` are ``key=value``."""
+        """Loads a TOML file, or a built-in configuration such as ``paper``, and applies ``key=value`` overrides."""
         from fencepost.config.toml import load_config
 
         return load_config(name, overrides)
@@ -198,19 +198,19 @@ class Config:
 
     @property
     def d_content(self) -> int:
-        """Size of a word's content vector: half of d_model where position has the other half."""
+        """Size of a word's content vector: half of d_model if position has the other half."""
         encoder = self.encoder
         attends = encoder.kind == "attention" and encoder.layers > 0
         return encoder.d_model // 2 if attends and encoder.position == "concatenated" else encoder.d_model
 
     @property
     def factored(self) -> bool:
-        """Whether content and position stay apart throughout the encoder (§3)."""
+        """True if content and position stay apart throughout the encoder (§3)."""
         encoder = self.encoder
         return encoder.kind == "attention" and (encoder.position, encoder.projection) == ("concatenated", "block")
 
 
-# Of the whole numbers.
+# All other whole numbers must be at least 1.
 _MAY_BE_ZERO = frozenset({"layers", "warmup_batches", "max_halvings", "seed", "window", "overlap"})
 
 
@@ -218,7 +218,7 @@ def _check(config: Config) -> None:
     _check_numbers(config, "")
     encoder = config.encoder
     if not config.lexical:
-        raise ConfigError("lexical is empty: a parser must read something", hint='lexical = ["char_lstm"]')
+        raise ConfigError("lexical is empty: a parser must read something", hint='for example, lexical = ["char_lstm"]')
     if len(set(config.lexical)) != len(config.lexical):
         raise ConfigError(f"lexical names a representation twice: {list(config.lexical)}")
     for name in ("d_model", "d_k", "d_v", "d_ff"):
@@ -227,26 +227,26 @@ def _check(config: Config) -> None:
     if encoder.reads == "position" and encoder.projection == "block":
         raise ConfigError(
             'encoder.reads = "position" needs encoder.projection = "dense": queries and keys read the position alone',
-            hint='encoder.position = "added", encoder.projection = "dense", encoder.reads = "position" (§3)',
+            hint='set encoder.position = "added" and encoder.projection = "dense" (§3)',
         )
     if "char_concat" in config.lexical and 2 * config.char_concat.letters * config.char_concat.size != config.d_content:
         raise ConfigError(
-            f"char_concat packs 2 x {config.char_concat.letters} letters of {config.char_concat.size} numbers, "
+            f"char_concat joins 2 x {config.char_concat.letters} letters of {config.char_concat.size} numbers, "
             f"which must fill the content vector of {config.d_content}",
-            hint=f"char_concat.size = {config.d_content // (2 * config.char_concat.letters)}",
+            hint=f"set char_concat.size = {config.d_content // (2 * config.char_concat.letters)}",
         )
     if "pretrained" in config.lexical and not config.pretrained.model:
-        raise ConfigError("pretrained.model is missing", hint="a folder with an encoder, or a name in the hub's cache")
+        raise ConfigError("pretrained.model is missing", hint="a folder, or a name in the Hugging Face cache")
     if "vectors" in config.lexical and not config.vectors.path:
-        raise ConfigError("vectors.path is missing", hint="a safetensors file with one array a sentence")
+        raise ConfigError("vectors.path is missing", hint="a safetensors file with one array per sentence")
     if config.pretrained.overlap >= config.pretrained.window:
         raise ConfigError("pretrained.overlap must be less than pretrained.window")
     if config.char_attention.size % config.char_attention.heads:
         raise ConfigError("char_attention.size must be a multiple of char_attention.heads")
     if config.train.clip_norm == 0:
         raise ConfigError(
-            "train.clip_norm = 0 would leave nothing of any gradient",
-            hint='more than 0, such as 1; or "none", which clips nothing',
+            "train.clip_norm = 0 would turn every gradient into 0",
+            hint='use a number above 0, such as 1, or "none" for no clipping',
         )
     for name, plan in (("train.plan", config.train.plan), ("eval.plan", config.eval.plan)):
         _check_plan(name, plan, config)
@@ -264,10 +264,10 @@ def _check_numbers(section: Any, prefix: str) -> None:
             if not all(0 <= number < 1 for number in numbers):
                 raise ConfigError(f"{name} = {value} must be at least 0 and less than 1")
         elif isinstance(value, float) and not 0 <= value < math.inf:
-            raise ConfigError(f"{name} = {value} must not be negative or without end")
+            raise ConfigError(f"{name} = {value} must be a finite number, 0 or more")
         elif isinstance(value, int) and value < (least := 0 if item.name in _MAY_BE_ZERO else 1):
             raise ConfigError(f"{name} = {value} must be at least {least}")
-        elif isinstance(value, int) and value >= 2**63:  # no array can hold it, and torch takes no such seed
+        elif isinstance(value, int) and value >= 2**63:  # too large for an int64 array or a torch seed
             raise ConfigError(f"{name} = {value} must be less than 2 ** 63")
 
 
@@ -276,18 +276,18 @@ def _check_plan(name: str, plan: PlanConfig, config: Config) -> None:
         return
     if config.encoder.kind != "attention":
         raise ConfigError(
-            f'{name} is about attention, and encoder.kind is "{config.encoder.kind}"', hint=f"leave out {name}"
+            f'{name} limits attention, but encoder.kind is "{config.encoder.kind}"', hint=f"leave out {name}"
         )
     if config.encoder.layers == 0:
-        raise ConfigError(f"{name} is about attention, and encoder.layers is 0", hint=f"leave out {name}")
+        raise ConfigError(f"{name} limits attention, but encoder.layers is 0", hint=f"leave out {name}")
     for term, layers in (("content", plan.content), ("position", plan.position)):
         if layers is None:
             continue
         if not config.factored:
             raise ConfigError(
-                f"{name}.{term} can only be switched where content and position are factored",
-                hint='encoder.position = "concatenated" and encoder.projection = "block"',
+                f"{name}.{term} can only be set if content and position are factored",
+                hint='set encoder.position = "concatenated" and encoder.projection = "block"',
             )
         wrong = [layer for layer in layers if not 1 <= layer <= config.encoder.layers]
         if wrong:
-            raise ConfigError(f"{name}.{term} names layers {wrong}; there are layers 1 to {config.encoder.layers}")
+            raise ConfigError(f"{name}.{term} names layers {wrong}; the encoder has 1 to {config.encoder.layers}")

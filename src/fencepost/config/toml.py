@@ -1,7 +1,7 @@
-"""Configurations as TOML: read by name or from a file, with a base and overrides; and written.
+"""Reads and writes configurations as TOML.
 
-An unknown key is an error that names the nearest known one. A file may start from another one by name
-with ``base = "paper"``; ``--set section.key=value`` overrides come last.
+A configuration is a file or has a built-in name. It may extend another one (``base = "paper"``);
+``--set section.key=value`` overrides are applied last. An unknown key is an error that suggests the nearest one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ else:
 
 
 def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
-    """Reads a TOML file, or a configuration inside the package by name, then applies ``key=value`` overrides."""
+    """Reads a TOML file or a built-in configuration, then applies ``key=value`` overrides."""
     table = _read(source)
     for override in overrides:
         _override(table, override)
@@ -40,7 +40,7 @@ def config_from_table(table: Mapping[str, Any], source: str = "configuration") -
 
 
 def config_names() -> list[str]:
-    """The configurations inside the package."""
+    """The names of the built-in configurations."""
     folder = resources.files("fencepost.config").joinpath("named")
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
@@ -57,9 +57,9 @@ def _read(source: str | Path, above: tuple[str | Path, ...] = ()) -> dict[str, A
         return table
     base = table.pop("base")
     if not isinstance(base, str):
-        raise ConfigError(f"{source}: base is a name or a file, got {base!r}")
-    found = base if base in config_names() else Path(source).parent / base
-    return _merge(_read(found, (*above, source)), table)
+        raise ConfigError(f"{source}: base must be a name or a file, got {base!r}")
+    base_source = base if base in config_names() else Path(source).parent / base
+    return _merge(_read(base_source, (*above, source)), table)
 
 
 def _text(source: str | Path) -> str:
@@ -71,7 +71,7 @@ def _text(source: str | Path) -> str:
         near = difflib.get_close_matches(str(source), config_names(), n=1)
         raise ConfigError(
             f"no configuration {source}: {getattr(error, 'strerror', None) or error}",
-            hint=f"did you mean {near[0]}?" if near else f"a TOML file, or one of {', '.join(config_names())}",
+            hint=f"did you mean {near[0]}?" if near else f"give a TOML file or one of {', '.join(config_names())}",
         ) from error
 
 
@@ -103,15 +103,15 @@ def _build(kind: type[Any], table: Mapping[str, Any], source: str, prefix: str) 
     hints = get_type_hints(kind)
     unknown = [key for key in table if key not in hints]
     if unknown:
-        known = _full_names(hints, prefix)
-        near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.5)
-        hint = f"did you mean {known[near[0]]}?" if near else f"known keys: {', '.join(hints)}"
+        full_names = _full_names(hints, prefix)
+        near = difflib.get_close_matches(unknown[0], full_names, n=1, cutoff=0.5)
+        hint = f"did you mean {full_names[near[0]]}?" if near else f"known keys: {', '.join(hints)}"
         raise ConfigError(f"{source}: unknown key {prefix}{unknown[0]}", hint=hint)
     return kind(**{key: _convert(hints[key], value, source, prefix + key) for key, value in table.items()})
 
 
 def _full_names(hints: Mapping[str, Any], prefix: str) -> dict[str, str]:
-    """Keys with the sections they are in; outside of sections also the keys of all sections, which people leave out."""
+    """Keys with their sections. At the top level, also the keys inside sections: people forget to name the section."""
     names = {name: prefix + name for name in hints}
     for section, kind in hints.items():
         if not prefix and dataclasses.is_dataclass(kind):
@@ -124,12 +124,12 @@ def _convert(hint: Any, value: Any, source: str, key: str) -> Any:
     origin, arguments = get_origin(hint), get_args(hint)
     if dataclasses.is_dataclass(hint):
         if not isinstance(value, Mapping):
-            raise ConfigError(f"{source}: {key} is a section, got {value!r}", hint=f"[{key}]")
+            raise ConfigError(f"{source}: {key} is a section, got {value!r}", hint=f"put a line [{key}] above its keys")
         return _build(hint, value, source, f"{key}.")  # type: ignore[arg-type]
     if origin is Literal:
         if value not in arguments:
             raise ConfigError(
-                f"{source}: {key} = {value!r} is not known", hint=f"one of {', '.join(map(repr, arguments))}"
+                f"{source}: {key} = {value!r} is not valid", hint=f"one of {', '.join(map(repr, arguments))}"
             )
         return value
     if origin in (Union, types.UnionType):
@@ -138,14 +138,14 @@ def _convert(hint: Any, value: Any, source: str, key: str) -> Any:
         return _convert(next(a for a in arguments if a is not type(None)), value, source, key)
     if origin is tuple:
         if not isinstance(value, list | tuple):
-            raise ConfigError(f"{source}: {key} is a list, got {value!r}")
+            raise ConfigError(f"{source}: {key} must be a list, got {value!r}")
         if arguments[-1] is not Ellipsis and len(value) != len(arguments):
-            raise ConfigError(f"{source}: {key} has {len(arguments)} values, got {value!r}")
+            raise ConfigError(f"{source}: {key} takes {len(arguments)} values, got {value!r}")
         return tuple(_convert(arguments[0], item, source, key) for item in value)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        raise ConfigError(f"{source}: {key} is of type {hint.__name__}, got {value!r}")
+        raise ConfigError(f"{source}: {key} must be of type {hint.__name__}, got {value!r}")
     return value
 
 
@@ -153,20 +153,20 @@ def _convert(hint: Any, value: Any, source: str, key: str) -> Any:
 
 
 def config_to_toml(config: Config) -> str:
-    """The whole configuration as TOML; reading it back gives an equal configuration."""
+    """The whole configuration as TOML. Reading it back gives an equal configuration."""
     lines: list[str] = []
     _write_section(config, "", lines)
     return "\n".join(lines) + "\n"
 
 
-# Settings that came later, with the value that all models had before.
+# Settings added after models had been trained, with the value those models used.
 LATER: Final = ('attention_scale = "d_k"',)
 
 
 def without_later(toml: str) -> str:
-    """A whole configuration as it would have been written before some settings were there.
+    """A configuration as it was written before the settings in ``LATER`` existed.
 
-    Who knows it by its text, or by a digest of that, knows it still.
+    Digests of this text stay the same when such a setting is added.
     """
     return "".join(line for line in toml.splitlines(keepends=True) if line.rstrip("\n") not in LATER)
 

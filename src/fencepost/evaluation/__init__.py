@@ -1,4 +1,4 @@
-"""Scoring: evalb to the last digit, its parameter files, breakdowns, calibration.
+"""Scoring: the same figures as evalb, its parameter files, breakdowns, and calibration.
 
-Only trees and numbers come in: nothing here loads a model.
+The input is trees and numbers: nothing here loads a model.
 """

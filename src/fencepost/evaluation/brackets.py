@@ -11,7 +11,7 @@ def percent(part: int, whole: int) -> float:
 
 @dataclass(frozen=True)
 class Brackets:
-    """How many labelled brackets are in both trees, in the gold one, in the predicted one."""
+    """The number of labelled brackets in both trees, in the gold tree and in the predicted tree."""
 
     matched: int = 0
     gold: int = 0

@@ -1,4 +1,4 @@
-"""Where the errors are: precision and recall by label, by length of the phrase and by length of the sentence."""
+"""Breaks scores down by label, by length of the phrase and by length of the sentence, to show where errors are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.evalb import Bracket, Comparison, Status
 
 Key: TypeAlias = Callable[[Bracket, Comparison], str | int]
-PHRASE_LENGTHS: Final = (1, 2, 3, 4, 5, 10, 20, 40)  # the last length of each row; one more row for all above
+PHRASE_LENGTHS: Final = (1, 2, 3, 4, 5, 10, 20, 40)  # the longest phrase of each row; one more row has all longer ones
 SENTENCE_LENGTHS: Final = (10, 20, 30, 40)
 
 
@@ -35,7 +35,7 @@ class Row(Brackets):
 
 
 def breakdown(comparisons: Iterable[Comparison], by: str) -> list[Row]:
-    """Brackets of the valid sentences, counted ``by`` "label", "length" (words under a bracket) or "sentence"."""
+    """Counts the brackets of valid sentences ``by`` "label", "length" (its words) or "sentence" (its length)."""
     key, name = _KINDS[by]
     matched, gold, predicted = Counter[str | int](), Counter[str | int](), Counter[str | int]()
     for comparison in comparisons:
@@ -60,12 +60,12 @@ def table(rows: Iterable[Row], by: str) -> str:
 
 
 def _range_name(ends: tuple[int, ...]) -> Callable[[str | int], str]:
-    def name(place: str | int) -> str:
-        assert isinstance(place, int)
-        first = ends[place - 1] + 1 if place else 1
-        if place == len(ends):
+    def name(index: str | int) -> str:
+        assert isinstance(index, int)
+        first = ends[index - 1] + 1 if index else 1
+        if index == len(ends):
             return f"{first}+"
-        return f"{first}" if first == ends[place] else f"{first}-{ends[place]}"
+        return f"{first}" if first == ends[index] else f"{first}-{ends[index]}"
 
     return name
 

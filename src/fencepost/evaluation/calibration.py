@@ -1,7 +1,7 @@
-"""Are probabilities what they say? Of the constituents given 0.9, nine in ten should be right.
+"""Calibration: nine in ten of the constituents with probability 0.9 should be right.
 
-A model trained with the margin loss has scores, not log probabilities: dividing them all by one number, a
-temperature fitted on a treebank, turns them into some that can be trusted.
+A model trained with the margin loss has scores, not log probabilities. Dividing all scores by one number, a
+temperature fitted on a treebank, makes the probabilities trustworthy.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _GOLDEN: Final = (math.sqrt(5) - 1) / 2
 
 @dataclass(frozen=True)
 class Calibration:
-    """How sure a parser was of the constituents it predicted, and whether they are in the gold tree."""
+    """The probability of each predicted constituent, and whether it is in the gold tree."""
 
     confidence: Floats
     correct: npt.NDArray[np.bool_]
 
     def expected_error(self, bins: int = 10) -> float:
-        """The gap between confidence and accuracy, averaged over bins of like confidence (ECE)."""
+        """The gap between confidence and accuracy, averaged over bins of similar confidence (ECE)."""
         if not len(self.confidence):
             return 0.0
-        place = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
-        gaps = np.bincount(place, self.confidence - self.correct, minlength=bins)
+        indices = np.minimum((self.confidence * bins).astype(np.int64), bins - 1)
+        gaps = np.bincount(indices, self.confidence - self.correct, minlength=bins)
         return float(np.abs(gaps).sum() / len(self.confidence))
 
     def log_loss(self) -> float:
-        """The mean of -log p over what came true: small where confidence is both right and sharp."""
+        """The mean of -log p of what turned out true: small if probabilities are both accurate and near 0 or 1."""
         likely = np.where(self.correct, self.confidence, 1 - self.confidence)
         return float(-np.log(np.maximum(likely, 1e-9)).mean()) if len(likely) else 0.0
 
@@ -59,18 +59,18 @@ def calibration(
     temperature: float = 1.0,
     force_root: bool = False,
 ) -> Calibration:
-    """Confidence, as users are shown it, and correctness of every constituent of the best trees.
+    """The probability that users see, and the correctness, of every constituent of the best trees.
 
-    One is correct where its label, alone or in a chain, is over the same words in the gold tree.
+    A constituent is correct if its label, alone or in a chain, covers the same words in the gold tree.
     """
     reader = ConstituentReader(labels.chains)
     confidence: list[float] = []
     correct: list[bool] = []
     for scores, trees in scored:
-        known = posterior(scores, force_root, temperature)
-        for place, (decoded, tree) in enumerate(zip(decode(scores.reduce(force_root)), trees, strict=True)):
+        probabilities = posterior(scores, force_root, temperature)
+        for row, (decoded, tree) in enumerate(zip(decode(scores.reduce(force_root)), trees, strict=True)):
             gold = {(label, span.start, span.end) for span in spans_below_root(tree) for label in span.label}
-            for part in reader.read(decoded, known, place):
+            for part in reader.read(decoded, probabilities, row):
                 assert part.probability is not None
                 confidence.append(part.probability)
                 correct.append((part.label, part.start, part.end) in gold)
@@ -82,8 +82,8 @@ def fit_temperature(
 ) -> float:
     """The temperature with the least ``log_loss``, by golden-section search between 1/20 and 20.
 
-    What is fitted is the confidence in constituents, which users see. The likelihood of whole gold trees is ruled by
-    the few worst of them, and its best temperature leaves a margin-trained model far too sure of itself.
+    It is fitted to the probabilities of constituents, which users see. The likelihood of whole gold trees would be
+    dominated by the few worst of them, and would leave a margin-trained model far too confident.
     """
     low, high = math.log(0.05), math.log(20.0)
 
@@ -105,9 +105,9 @@ def fit_temperature(
 
 
 def scores_of(parser: Parser, trees: Sequence[Tree]) -> list[tuple[SpanScores, Sequence[Tree]]]:
-    """All label scores of a treebank's sentences, with their gold trees, in batches."""
+    """All label scores of the sentences of a treebank, in batches, with the gold trees."""
     scored: list[tuple[SpanScores, Sequence[Tree]]] = []
-    for places in pieces([len(tree.leaves()) for tree in trees], BATCH_TOKENS):
-        chosen = [trees[place] for place in places]
-        scored.append((parser.span_scores([Sentence.of(tree) for tree in chosen]), chosen))
+    for indices in pieces([len(tree.leaves()) for tree in trees], BATCH_TOKENS):
+        batch = [trees[index] for index in indices]
+        scored.append((parser.span_scores([Sentence.of(tree) for tree in batch]), batch))
     return scored

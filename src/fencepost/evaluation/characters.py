@@ -1,10 +1,9 @@
-"""Brackets between characters of a text: scores trees whose words, and sentences, were cut differently.
+"""Scores trees of one text that was split differently into words or sentences: brackets count characters, not words.
 
-A bracket is (label, start, end), counted in the characters of the whole text that are neither blank nor punctuation
-(``IGNORED``): neither "U.S." at the end of a sentence nor the place of a comma in the tree makes a difference. Labels
-are left out and treated alike as the parameters say; a bracket without a counted character is left out. Brackets are
-compared as multisets. Over the same words it counts nearly what evalb counts with COLLINS, which goes by tags where
-this goes by characters.
+A bracket is (label, start, end), in characters of the whole text. Whitespace and punctuation (``IGNORED``) don't count,
+so neither "U.S." at the end of a sentence nor the attachment of a comma makes a difference. The parameters say which
+labels are ignored and which are equal; a bracket without a counted character is ignored as well. Brackets are compared
+as multisets. Over the same words the result is close to evalb's with COLLINS, which finds punctuation by its tags.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from fencepost.trees.spans import spans_of
 from fencepost.trees.tree import Tree
 
 IGNORED: Final = frozenset(".,:;?!…\"'`“”‘’„-–—‑")
-InText: TypeAlias = tuple[Tree, Sequence[str]]  # a tree, and its words as they stand in the text
+InText: TypeAlias = tuple[Tree, Sequence[str]]  # a tree, and its words as they are written in the text
 
 
 def score_in_text(
@@ -33,9 +32,9 @@ def score_in_text(
     names = LabelNames(load_params(params))
     gold, predicted = list(gold), list(predicted)
     if _characters(gold) != _characters(predicted):
-        raise MismatchError("the two sides are not trees of the same text")
-    right, found = brackets_in_text(gold, names), brackets_in_text(predicted, names)
-    return Brackets((right & found).total(), right.total(), found.total())
+        raise MismatchError("gold and predicted trees are not of the same text")
+    expected, actual = brackets_in_text(gold, names), brackets_in_text(predicted, names)
+    return Brackets((expected & actual).total(), expected.total(), actual.total())
 
 
 def brackets_in_text(trees: Iterable[InText], names: LabelNames) -> Counter[Bracket]:

@@ -1,7 +1,7 @@
-"""How evalb compares two trees of one sentence: labelled brackets as multisets, crossing brackets, tags.
+"""Compares two trees of one sentence as evalb does: labelled brackets as multisets, crossing brackets, tags.
 
-Words whose tag is deleted go first, and brackets that lose all their words go with them. What is left of the words
-must agree; where it doesn't, the sentence is an error and says why.
+First, words whose tag is to be deleted are removed, and with them brackets that lose all their words. The remaining
+words must agree; otherwise the sentence is an error, with a reason.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from fencepost.evaluation.params import ScoreParams
 from fencepost.trees.tree import Leaf, Node, Tree, escape
 
 Bracket: TypeAlias = tuple[str, int, int]  # label, start, end
-QUOTES = ("'", '"', "/")  # the words that evalb takes for quotation marks
-ANY_LABEL = "any"  # the one label there is when brackets are compared without labels
+QUOTES = ("'", '"', "/")  # the words that evalb counts as quotation marks
+ANY_LABEL = "any"  # the label of all brackets when they are compared without labels
 
 
 class Status(IntEnum):
-    """As evalb numbers it."""
+    """With evalb's numbers."""
 
     VALID = 0
-    ERROR = 1  # the two trees are not over the same words
-    SKIPPED = 2  # nothing is predicted: there is no tree, or no word is left of it
+    ERROR = 1  # the two trees have different words
+    SKIPPED = 2  # nothing is predicted: the tree is missing, or all its words are deleted
 
 
 class Comparison(NamedTuple):
-    """One sentence. Of a sentence that is not valid only the length and the gold brackets are known."""
+    """The result for one sentence. If it is not valid, only the length and the gold brackets are set."""
 
     status: Status
     length: int
@@ -82,7 +82,7 @@ class Comparer:
         leaves: list[Leaf] = []
         phrases: list[Bracket] = []
         labels = self._labels
-        stack: list[Node | tuple[str, int]] = [] if tree is None else [tree]  # a label with its start ends a phrase
+        stack: list[Node | tuple[str, int]] = [] if tree is None else [tree]  # (label, start) marks the end of a phrase
         while stack:
             node = stack.pop()
             if type(node) is Leaf:
@@ -102,7 +102,7 @@ class Comparer:
         return len(self._text(outline))
 
     def _text(self, outline: _Outline) -> list[Leaf]:
-        """The words of the text, as opposed to traces."""
+        """The words that count for the length, without traces."""
         return [leaf for leaf in outline.leaves if leaf.tag not in self._params.deleted_for_length]
 
     def _mismatch(self, gold: _Outline, predicted: _Outline) -> str:
@@ -115,7 +115,7 @@ class Comparer:
         return ""
 
     def _repair(self, gold: _Outline, predicted: _Outline) -> bool:
-        """Puts back quotation marks that one side deleted and the other, with another such tag, did not."""
+        """Restores quotation marks that only one side deleted, because of a different tag."""
         here, there = self._kept_or_quotes(gold), self._kept_or_quotes(predicted)
         if len(here) != len(there):
             return False
@@ -163,12 +163,12 @@ class _Outline(NamedTuple):
 
     def brackets(self) -> list[Bracket]:
         """The phrases over the words that are kept."""
-        place = list(accumulate(self.kept, initial=0))
-        return [(label, place[start], place[end]) for label, start, end in self.phrases if place[start] < place[end]]
+        posts = list(accumulate(self.kept, initial=0))
+        return [(label, posts[start], posts[end]) for label, start, end in self.phrases if posts[start] < posts[end]]
 
 
 class LabelNames(dict[str, str | None]):
-    """The name under which a phrase label is compared, or None where its brackets don't count."""
+    """The name under which a phrase label is compared, or None if its brackets don't count."""
 
     def __init__(self, params: ScoreParams) -> None:
         self._params = params
@@ -186,26 +186,26 @@ class LabelNames(dict[str, str | None]):
 
 
 def strip_functions(label: str) -> str:
-    """``NP-SBJ-1`` and ``NP=2`` are ``NP``; labels that begin with the sign, such as ``-NONE-``, stay."""
+    """``NP-SBJ-1`` and ``NP=2`` are ``NP``; labels that begin with ``-`` or ``=``, such as ``-NONE-``, stay."""
     if label.startswith(("-", "=")):
         return label
     return label.split("-", 1)[0].split("=", 1)[0]
 
 
 def count_crossing(gold: list[Bracket], predicted: list[Bracket], words: int) -> int:
-    """How many predicted brackets cross a gold one; both lists have inner brackets before outer."""
+    """How many predicted brackets cross a gold one. In both lists, inner brackets come before outer ones."""
     spans = {(start, end) for _, start, end in gold}
-    strangers = [(start, end) for _, start, end in predicted if (start, end) not in spans]
-    if not strangers:
+    others = [(start, end) for _, start, end in predicted if (start, end) not in spans]
+    if not others:
         return 0
     starts, ends = _innermost(gold, words)
-    return sum(ends[start] < end or starts[end] > start for start, end in strangers)
+    return sum(ends[start] < end or starts[end] > start for start, end in others)
 
 
 def _innermost(brackets: list[Bracket], words: int) -> tuple[list[int], list[int]]:
-    """For every fencepost, start and end of the smallest bracket that it lies inside of.
+    """For every fencepost, the start and end of the smallest bracket around it.
 
-    Brackets around one fencepost are nested. So a span crosses none of those around its start if it ends within
+    The brackets around a fencepost are nested. So a span crosses none of those around its start if it ends within
     the smallest of them, and none of those around its end if it starts within the smallest of those.
     """
     starts, ends = [0] * (words + 1), [words] * (words + 1)

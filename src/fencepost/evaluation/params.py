@@ -1,4 +1,4 @@
-"""What a score leaves out and treats alike: evalb's parameter files (.prm), read from a file or built in by name."""
+"""evalb's parameters, from a .prm file or built in: which labels and words are ignored, and which count as equal."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fencepost.trees.tree import unescape
 
 @dataclass(frozen=True)
 class ScoreParams:
-    """The settings of one evaluation. Labels and words that count as equal are mapped to one name."""
+    """The parameters of an evaluation. Labels and words that count as equal are mapped to one name."""
 
-    deleted: frozenset[str] = frozenset()  # a tag goes with its word, a phrase label goes alone
+    deleted: frozenset[str] = frozenset()  # a tag is deleted with its word, a phrase label alone
     deleted_for_length: frozenset[str] = frozenset()  # tags of words that don't make a sentence longer
-    quotes: frozenset[str] = frozenset()  # tags that may stand for a quotation mark tagged wrongly
+    quotes: frozenset[str] = frozenset()  # tags of quotation marks, which taggers confuse
     equal_labels: Mapping[str, str] = field(default_factory=dict)
     equal_words: Mapping[str, str] = field(default_factory=dict)
     labeled: bool = True
-    cutoff: int = 40  # sentences up to this length are also summed up on their own
+    cutoff: int = 40  # sentences up to this length also get a total of their own
 
 
 def load_params(params: str | Path | ScoreParams) -> ScoreParams:
@@ -35,14 +35,12 @@ def load_params(params: str | Path | ScoreParams) -> ScoreParams:
     if str(params) in BUILT_IN:
         return BUILT_IN[str(params)]
     if not os.path.exists(params) or os.path.isdir(params):
-        raise UsageError(
-            f"no parameters called {params}, and no such file", hint=f"built in: {', '.join(BUILT_IN)}; or a .prm file"
-        )
+        raise UsageError(f"no parameters or file called {params}", hint=f"use {', '.join(BUILT_IN)}, or a .prm file")
     return parse_params(read_lines(params), str(params))
 
 
 def parse_params(lines: Iterable[SourceLine], source: str = "<text>") -> ScoreParams:
-    """Reads a .prm file: ``KEY value`` a line, ``#`` at the start of a line for a comment."""
+    """Reads a .prm file: one ``KEY value`` per line; lines that start with ``#`` are comments."""
     entries: dict[str, list[list[str]]] = {key: [] for key in _VALUES}
     for text, number in lines:
         fields = text.split()
@@ -64,7 +62,7 @@ def parse_params(lines: Iterable[SourceLine], source: str = "<text>") -> ScorePa
     )
 
 
-_VALUES: Final = {  # how many values a key takes
+_VALUES: Final = {  # the number of values of each key
     "DEBUG": 1,
     "MAX_ERROR": 1,
     "CUTOFF_LEN": 1,
@@ -107,7 +105,7 @@ def _number(entries: list[list[str]], default: int) -> int:
 
 
 def _classes(pairs: Iterable[Iterable[str]]) -> dict[str, str]:
-    """Each name with the name of its class, which lists all that are equal: ``{"PRT": "ADVP|PRT", …}``."""
+    """Maps each name to the name of its class, which lists all equal names: ``{"PRT": "ADVP|PRT", …}``."""
     classes: dict[str, list[str]] = {}
     for first, second in pairs:
         merged = classes.get(first, [first])

@@ -1,4 +1,4 @@
-"""A score as text, worded and spaced as evalb prints it, so that scripts which read evalb's output keep working."""
+"""Scores as text in evalb's words and columns, so that scripts that read evalb's output keep working."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HEADER: Final = (
 
 
 def problems(comparisons: Iterable[Comparison]) -> list[str]:
-    """What is wrong with the sentences that are errors: ``12 : Words unmatch (is|was)``."""
+    """A line for each sentence that is an error: ``12 : Words unmatch (is|was)``."""
     return [f"{number} : {each.problem}" for number, each in enumerate(comparisons, 1) if each.problem]
 
 
 def skipped(comparisons: Iterable[Comparison]) -> list[int]:
-    """The numbers of the sentences for which nothing is predicted."""
+    """The numbers of the sentences without a prediction."""
     return [number for number, each in enumerate(comparisons, 1) if each.status is Status.SKIPPED]
 
 
@@ -81,7 +81,7 @@ def _f_measure(counts: Counts) -> str:
 
 
 def sentence_to_json(comparison: Comparison) -> dict[str, Any]:
-    """A row of the table for programs; the figures of a sentence that is not valid are 0."""
+    """A row of the table as JSON. If the sentence is not valid, its figures are 0."""
     counts = Counts.of([comparison])
     return {
         "status": int(comparison.status),

@@ -1,4 +1,4 @@
-"""Scores as integer counts that add, so that shards, batches and processes can be scored apart and summed."""
+"""Scores as counts that can be added, so that shards, batches and processes can be scored separately."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from fencepost.evaluation.sentences import Parses, load_pairs
 
 @dataclass(frozen=True)
 class Counts(Brackets):
-    """What was counted, and the percentages that follow from it; 0 where there is nothing to divide by."""
+    """Counts, and the percentages that follow from them; 0 if there is nothing to divide by."""
 
     sentences: int = 0
-    errors: int = 0  # sentences whose two trees are not over the same words
-    tag_errors: int = 0  # those errors that only tags are to blame for
-    skipped: int = 0  # sentences for which nothing is predicted
+    errors: int = 0  # sentences whose two trees have different words
+    tag_errors: int = 0  # errors caused only by tags, which delete different words
+    skipped: int = 0  # sentences without a prediction
     left_out: int = 0  # gold brackets of sentences that are errors or skipped
     crossing: int = 0
     words: int = 0
     correct_tags: int = 0
-    complete: int = 0  # sentences with all brackets right and none too many
+    complete: int = 0  # sentences with exactly the gold brackets
     uncrossed: int = 0  # sentences without crossing brackets
-    hardly_crossed: int = 0  # sentences with at most two
+    hardly_crossed: int = 0  # sentences with at most two crossing brackets
 
     @staticmethod
     def of(comparisons: Sequence[Comparison]) -> Counts:
@@ -57,12 +57,12 @@ class Counts(Brackets):
 
     @property
     def valid(self) -> int:
-        """Sentences that the percentages are about."""
+        """The number of sentences that the percentages cover."""
         return self.sentences - self.errors - self.skipped
 
     @property
     def f1_with_errors(self) -> float:
-        """F1 if every sentence that was left out counts as one where all gold brackets were missed."""
+        """F1 if all gold brackets of the sentences left out count as missed."""
         return percent(2 * self.matched, self.gold + self.left_out + self.predicted)
 
     @property
@@ -75,7 +75,7 @@ class Counts(Brackets):
 
     @property
     def average_crossing(self) -> float:
-        """Crossing brackets a sentence; the only figure here that is not a percentage."""
+        """Crossing brackets per sentence; the only figure here that is not a percentage."""
         return self.crossing / self.valid if self.valid else 0.0
 
     @property
@@ -115,7 +115,7 @@ def _sums(one: Counts, other: Counts) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Score(Counts):
-    """The counts of all sentences, and those of the short ones: up to ``cutoff`` words."""
+    """The counts of all sentences, and of the short ones: up to ``cutoff`` words."""
 
     short: Counts = Counts()
     cutoff: int = ScoreParams.cutoff
@@ -130,7 +130,7 @@ class Score(Counts):
         if not isinstance(other, Score):
             return NotImplemented
         if self.cutoff != other.cutoff:
-            raise UsageError(f"scores with different cutoffs don't add: {self.cutoff} and {other.cutoff}")
+            raise UsageError(f"scores with different cutoffs can't be added: {self.cutoff} and {other.cutoff}")
         return Score(**_sums(self, other), short=self.short + other.short, cutoff=self.cutoff)
 
     def to_json(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class Score(Counts):
 
 
 def compare(gold: Parses, predicted: Parses, params: str | Path | ScoreParams = "collins") -> list[Comparison]:
-    """Every sentence on its own, in order."""
+    """Compares every sentence, in order."""
     comparer = Comparer(load_params(params))
     return [comparer.compare(*pair) for pair in load_pairs(gold, predicted)]
 
@@ -146,7 +146,7 @@ def compare(gold: Parses, predicted: Parses, params: str | Path | ScoreParams = 
 def score(gold: Parses, predicted: Parses, params: str | Path | ScoreParams = "collins") -> Score:
     """Scores predicted trees as evalb does.
 
-    Both sides are a path, or a sequence of trees (``Tree``, ``nltk.Tree`` or bracket strings; None for a missing
+    Each side is a path or a sequence of trees (``Tree``, ``nltk.Tree`` or bracket strings; None for a missing
     parse). ``params`` is ``collins``, ``spmrl``, ``none`` or the path of a .prm file.
     """
     params = load_params(params)

@@ -1,4 +1,4 @@
-"""What can be scored: paths, or sequences of trees, NLTK trees and bracket strings; with None for a missing parse."""
+"""Loads the trees to score, from a path or a sequence of trees, NLTK trees, bracket strings and None (no parse)."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Parses: TypeAlias = str | Path | Iterable[Parse]  # a path, or the parses themse
 
 
 def load_pairs(gold: Parses, predicted: Parses) -> list[tuple[Tree | None, Tree | None]]:
-    """Gold and predicted tree of every sentence."""
+    """The gold and the predicted tree of every sentence."""
     gold_trees, predicted_trees = _load(gold, "gold"), _load(predicted, "predicted")
-    for given, trees in ((gold, gold_trees), (predicted, predicted_trees)):
-        if isinstance(given, (str, Path)) and not trees:
-            raise InputError("there are no trees", source=str(given))
+    for parses, trees in ((gold, gold_trees), (predicted, predicted_trees)):
+        if isinstance(parses, (str, Path)) and not trees:
+            raise InputError("there are no trees", source=str(parses))
     if isinstance(gold, (str, Path)):
         gold_trees = _without_separators(gold_trees, predicted_trees)
     if isinstance(predicted, (str, Path)):
@@ -33,7 +33,7 @@ def load_pairs(gold: Parses, predicted: Parses) -> list[tuple[Tree | None, Tree 
         raise MismatchError(
             f"{_name(gold, 'gold')} has {len(gold_trees)} sentences but "
             f"{_name(predicted, 'predicted')} has {len(predicted_trees)}",
-            hint="one tree for every sentence, in the same order; an empty line stands for a missing parse",
+            hint="give one tree for every sentence, in the same order, and an empty line for a missing parse",
         )
     return list(zip(gold_trees, predicted_trees, strict=True))
 
@@ -48,20 +48,20 @@ def _load(parses: Parses, side: str) -> list[Tree | None]:
 
 
 def _without_separators(gold: list[Tree | None], predicted: Sequence[Tree | None]) -> list[Tree | None]:
-    """Without the empty lines between gold trees, if that makes as many sentences as there are predicted."""
-    last = max((place for place, tree in enumerate(predicted, 1) if tree is not None), default=0)
+    """Drops empty lines between gold trees if there are then as many gold as predicted sentences."""
+    last = max((number for number, tree in enumerate(predicted, 1) if tree is not None), default=0)
     trees: list[Tree | None] = [tree for tree in gold if tree is not None]
     return trees if len(trees) == last else gold
 
 
 def _drop_blank_end(trees: list[Tree | None], least: int) -> None:
-    """Empty lines at the end of a file stand for nothing, beyond as many sentences as there are."""
+    """Drops empty lines at the end of a file, as long as more than ``least`` sentences are left."""
     while len(trees) > least and trees[-1] is None:
         trees.pop()
 
 
 def read_parses(path: str | Path) -> list[Tree | None]:
-    """One sentence a line, empty where there is no parse; or trees over many lines, where empty lines mean nothing."""
+    """Reads one sentence per line, empty if its parse is missing; or trees over several lines, ignoring empty lines."""
     lines = list(read_lines(path))
     sentences = [line for line in lines if not line.text.startswith(COMMENT_MARKS)]
     if all(line.text.count("(") == line.text.count(")") for line in sentences):
@@ -70,21 +70,23 @@ def read_parses(path: str | Path) -> list[Tree | None]:
 
 
 def _forest(trees: Sequence[Tree]) -> Tree | None:
-    """The tree of a line. Several trees come under a common root, as the root of a parse that fell to pieces."""
+    """The tree of a line. Several trees, from a parser that found only pieces, get a common root."""
     if len(trees) > 1:
         return unchecked_tree(DEFAULT_ROOT, tuple(trees))
     return trees[0] if trees else None
 
 
-def _tree(parse: Parse, place: str) -> Tree | None:
+def _tree(parse: Parse, source: str) -> Tree | None:
     if parse is None:
         return None
     try:
         return _forest(parse_trees(parse)) if isinstance(parse, str) else as_tree(parse)
     except InputError as error:
-        raise type(error)(error.problem, source=place, excerpt=error.excerpt, hint=error.hint) from None
+        raise type(error)(error.problem, source=source, excerpt=error.excerpt, hint=error.hint) from None
     except UsageError as error:
-        raise UsageError(f"{place}: {error.message}", hint="a tree, a bracket string, or None for no parse") from None
+        raise UsageError(
+            f"{source}: {error.message}", hint="give a tree, a bracket string, or None for a missing parse"
+        ) from None
 
 
 def _name(parses: Parses, side: str) -> str:

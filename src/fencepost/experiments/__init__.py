@@ -1,4 +1,4 @@
-"""The tables of the paper, run again: one TOML file per table, and the runner that trains, measures and reports.
+"""Runs the tables of the paper: one TOML file per table, and a runner that trains, measures and reports.
 
-What is specific to an experiment is here; training itself is in ``training/``, scoring in ``evaluation/``.
+Training itself is in ``training/``, scoring in ``evaluation/``.
 """

@@ -1,4 +1,4 @@
-"""The treebank that a table is run on: training, development and test trees, and the digest that tells them apart."""
+"""The treebank that a table is run on: training, development and test trees, and digests that identify them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SUFFIXES: Final = (".txt", ".txt.gz")
 
 @dataclass(frozen=True)
 class Data:
-    """Trees of three parts. ``gold_dev`` and ``gold_test`` are what is scored against, whatever tags are read."""
+    """The parts of a treebank. Scores are against ``gold_dev`` and ``gold_test``, whatever tags the model reads."""
 
-    name: str  # its language, perhaps with a name of its own: he, he/htb
+    name: str  # the language, perhaps with the name of the treebank: he, he/htb
     train: Treebank
     dev: Treebank
     test: Treebank
@@ -27,18 +27,18 @@ class Data:
 
     @classmethod
     def load(cls, folder: Path, name: str, sentences: int | None = None) -> Data:
-        """The files train, dev and test of a folder; the first ``sentences`` of each, if given."""
+        """Loads train, dev and test from a folder; only the first ``sentences`` of each, if given."""
         train, dev, test = (Treebank.load(find_part(folder, part))[:sentences] for part in ("train", "dev", "test"))
         return cls(name, train, dev, test, dev, test)
 
     @cached_property
     def training_fingerprint(self) -> str:
-        """Of all that a trained model depends on."""
+        """A digest of all trees that a trained model depends on."""
         return fingerprint(map(str, (*self.train, "", *self.dev)))
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of all that a measured figure depends on."""
+        """A digest of all trees that a measured figure depends on."""
         return fingerprint(
             [self.training_fingerprint, *map(str, (*self.gold_dev, "", *self.gold_test, "", *self.test))]
         )
@@ -46,8 +46,8 @@ class Data:
 
 def find_treebanks(folder: Path) -> list[tuple[str, Path]]:
     """The treebanks in ``folder/LANGUAGE`` and ``folder/LANGUAGE/NAME``, each with that name."""
-    found = {path.parent for depth in ("*", "*/*") for end in SUFFIXES for path in folder.glob(f"{depth}/train{end}")}
-    return sorted((path.relative_to(folder).as_posix(), path) for path in found)
+    folders = {path.parent for depth in ("*", "*/*") for end in SUFFIXES for path in folder.glob(f"{depth}/train{end}")}
+    return sorted((path.relative_to(folder).as_posix(), path) for path in folders)
 
 
 def find_part(folder: Path, part: str) -> Path:
@@ -55,4 +55,6 @@ def find_part(folder: Path, part: str) -> Path:
         if (path := folder / f"{part}{suffix}").is_file():
             return path
     names = " or ".join(f"{part}{suffix}" for suffix in SUFFIXES)
-    raise InputError(f"there is no {names}", source=str(folder), hint="docs/data.md says how to make the files")
+    raise InputError(
+        f"the file {names} is missing", source=str(folder), hint="docs/data.md explains how to make the files"
+    )

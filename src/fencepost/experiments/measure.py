@@ -1,4 +1,4 @@
-"""What is measured of a trained model: accuracy on development and test data under a plan, and speed."""
+"""Measures a trained model: accuracy on development and test data under an attention plan, and speed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.tagging import retag
 from fencepost.trees.treebank import Sentence, Treebank
 
-PASSES = 3  # of which the fastest counts
+PASSES = 3  # the fastest one counts
 
 
 def measure(model: Model, plan: PlanConfig, data: Data, names: Sequence[str], device: str) -> dict[str, float]:
-    """The figures called ``names``, see ``tables.MEASURES``."""
+    """Measures the figures in ``names``; ``tables.MEASURES`` lists them all."""
     parser = load_under(model.path, plan, device)
     figures: dict[str, float] = {}
     if any(name.startswith("test_") for name in names):
-        found = accuracy(parser, data.test, data.gold_test)
-        figures |= {"test_recall": found.recall, "test_precision": found.precision, "test_f1": found.f1}
+        test = accuracy(parser, data.test, data.gold_test)
+        figures |= {"test_recall": test.recall, "test_precision": test.precision, "test_f1": test.f1}
     if "dev_f1" in names:
         figures["dev_f1"] = accuracy(parser, data.dev, data.gold_dev).f1
     if "train_seconds" in names:
@@ -46,7 +46,7 @@ def measure(model: Model, plan: PlanConfig, data: Data, names: Sequence[str], de
 
 
 def load_under(path: Path, plan: PlanConfig, device: str) -> Parser:
-    """A trained model that parses under this plan, in the precision that it was trained in."""
+    """Loads a trained model to parse under this plan, in the precision it was trained in."""
     folder = ModelFolder.open(path)
     config = replace(folder.config, eval=replace(folder.config.eval, plan=plan))
     backend = TorchBackend.load(replace(folder, config=config), device, config.train.precision)
@@ -54,30 +54,30 @@ def load_under(path: Path, plan: PlanConfig, device: str) -> Parser:
 
 
 def accuracy(parser: Parser, trees: Treebank, gold: Treebank) -> Score:
-    """Parses the words and tags of ``trees``. The score sees gold tags, so that punctuation is what gold says it is."""
+    """Parses the words and tags of ``trees``. Scoring uses gold tags, so that both sides agree on punctuation."""
     parsed = parser.parse(trees.sentences())
     retagged = [retag(tree, right.tags()) for tree, right in zip(parsed, gold, strict=True)]
     return score(gold, retagged, parser.config.eval.params)
 
 
 def parsing_seconds(parser: Parser, trees: Treebank) -> float:
-    """From words in memory to trees in memory, after a pass that warms up."""
+    """The time from words in memory to trees in memory, after a warm-up pass."""
     sentences = [Sentence(sentence.words, sentence.tags) for sentence in trees.sentences()]
     parser.parse(sentences)
     return min(_timed(lambda: parser.parse(sentences)) for _ in range(PASSES))
 
 
 def decoding_seconds(lengths: Sequence[int], device: str) -> float:
-    """Chart decoding alone, of sentences of these lengths in batches as a parser makes them.
+    """The time of chart decoding alone, for sentences of these lengths in a parser's batches.
 
-    The charts are random: the time that exact decoding takes does not depend on what is in them.
+    The charts are random: the time of exact decoding doesn't depend on the scores.
     """
-    place = torch.device(device)
-    budget = CUDA_BATCH_TOKENS if place.type == "cuda" else CPU_BATCH_TOKENS
+    target = torch.device(device)
+    budget = CUDA_BATCH_TOKENS if target.type == "cuda" else CPU_BATCH_TOKENS
     charts = [_random_chart([lengths[number] for number in group]) for group in pieces(lengths, budget)]
-    if place.type == "cpu":
+    if target.type == "cpu":
         return min(_timed(lambda: [cky.decode(chart) for chart in charts]) for _ in range(PASSES))
-    sent = [(torch.from_numpy(c.scores).to(place), torch.from_numpy(c.lengths).to(place)) for c in charts]
+    sent = [(torch.from_numpy(c.scores).to(target), torch.from_numpy(c.lengths).to(target)) for c in charts]
 
     def run() -> None:
         for scores, sizes in sent:
@@ -102,5 +102,5 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def device_name(device: str) -> str:
-    place = torch.device(device)
-    return torch.cuda.get_device_name(place) if place.type == "cuda" else "CPU"
+    target = torch.device(device)
+    return torch.cuda.get_device_name(target) if target.type == "cuda" else "CPU"

@@ -1,4 +1,4 @@
-"""Trained models by what they were trained on: rows and tables that share weights train them once."""
+"""Trained models, named by their configuration and data: rows and tables that share a model train it once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Model:
     """A folder with a model whose training is finished."""
 
     path: Path
-    seconds: float  # that its training took, over all sessions
+    seconds: float  # of training, over all sessions
     epochs: float
 
 
@@ -37,7 +37,7 @@ class Models:
         self.device = device
 
     def trained(self, config: Config, train_trees: Treebank, dev_trees: Treebank, data: str) -> Model:
-        """The model of this configuration (the seed is part of it) and data; trained, or trained further, if need be.
+        """The model for this configuration, seed included, and these trees. Trains it, or resumes, if needed.
 
         ``data`` is the digest of the trees.
         """
@@ -47,14 +47,14 @@ class Models:
             last = json.loads((path / LOG).read_text("utf-8").splitlines()[-1])
             with write_atomically(path / DONE) as file:
                 file.write(json.dumps({"seconds": last["seconds"], "epochs": last["epoch"]}) + "\n")
-            (path / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the model, and of no more use
-            gc.collect()  # the trainer, whose tensors would crowd the device of the next one
+            (path / CHECKPOINT).unlink(missing_ok=True)  # three times the size of the model, and no longer needed
+            gc.collect()  # frees the trainer, whose tensors would take memory from the next one
         done = json.loads((path / DONE).read_text("utf-8"))
         return Model(path, done["seconds"], done["epochs"])
 
 
 def model_key(config: Config, data: str) -> str:
-    """The name of a model's folder. How often a checkpoint is written changes nothing in the model."""
+    """The name of a model's folder. It ignores ``checkpoint_minutes``, which doesn't change the model."""
     lines = without_later(config_to_toml(config)).splitlines()
     lines = [line for line in lines if not line.startswith("checkpoint_minutes")]
     return fingerprint([*lines, data])

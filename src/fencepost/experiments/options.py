@@ -1,4 +1,4 @@
-"""How a table of the paper is run: the user's choices, and the tiny models of a smoke test."""
+"""The options of ``fencepost reproduce``, and the tiny models of its smoke test."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-SMOKE: Final = (  # 8 layers, as Table 1 names them, but tiny ones
+SMOKE: Final = (  # tiny models, but with 8 layers, which Table 1 refers to
     "encoder.d_model=64",
     "encoder.heads=2",
     "encoder.d_k=16",
@@ -35,9 +35,9 @@ class Options:
     out: Path
     device: str = "cpu"
     seeds: tuple[int, ...] = (1,)
-    settings: tuple[str, ...] = ()  # key=value, over those of the table and the row
+    settings: tuple[str, ...] = ()  # key=value; they override those of the table and the row
     tags: Literal["gold", "jackknife"] = "gold"  # what rows with tags read
     smoke: bool = False  # tiny models, few sentences
-    command: str = ""  # for the record
-    part: str = ""  # of the treebanks, in the names of the tables: several processes may share ``out``
-    collect: bool = False  # train nothing: only the rows that are done already
+    command: str = ""  # noted in the tables
+    part: str = ""  # goes into the file names of the tables, so that several processes can share ``out``
+    collect: bool = False  # train nothing; report only finished rows

@@ -1,4 +1,4 @@
-"""A table as Markdown and JSON: the published number, ours, the difference, and what it took."""
+"""A table as Markdown and JSON: the published number, ours, the difference, and the training time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fencepost.storage.text_writer import write_atomically
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row of a table on one treebank: a result for each seed, or why there is none."""
+    """A row of a table on one treebank: a result for each seed, or the reason why some are missing."""
 
     row: Row
     treebank: str
@@ -30,8 +30,8 @@ class Outcome:
         return numbers.get(measure)
 
     def ours(self, measure: str) -> float | None:
-        found = figure(self.results, measure)
-        return None if found is None else found.mean
+        value = figure(self.results, measure)
+        return None if value is None else value.mean
 
 
 def write_table(table: Table, outcomes: Sequence[Outcome], path: Path, notes: Sequence[str]) -> None:
@@ -61,7 +61,7 @@ def _all_notes(table: Table, outcomes: Sequence[Outcome], notes: Sequence[str]) 
 
 
 def _means(table: Table, outcomes: Sequence[Outcome]) -> list[str]:
-    """The mean of each row over the treebanks, as in the paper's last column; published only where all are."""
+    """The mean of each row over the treebanks, as in the paper's last column; beside the published mean if all are."""
     notes = []
     for row in table.rows:
         for measure in table.measures_of(row):
@@ -106,7 +106,7 @@ def _cells(table: Table, outcome: Outcome, reference: Outcome | None) -> list[st
 
 
 def _remarks(outcome: Outcome) -> str:
-    """What went wrong; or, where the better of several models is taken, which it was."""
+    """What went wrong; or, if a row takes the best of several models, which one that was."""
     chosen = sorted({result.row for result in outcome.results}) if outcome.row.best_of else []
     return outcome.problem or ", ".join(chosen)
 

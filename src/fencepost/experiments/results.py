@@ -1,4 +1,4 @@
-"""What was measured, one JSON line each, so that a run that goes on does not measure it again."""
+"""Results as JSON Lines, so that a resumed run doesn't measure them again."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from statistics import mean, stdev
 class Result:
     """A row of a table, for one seed."""
 
-    key: str  # of the weights, the plan, the data and the measures
+    key: str  # a digest of the model, the plan, the data and the measures
     table: str
     row: str
     language: str
     seed: int
     figures: dict[str, float]
-    model: str  # its folder
+    model: str  # the name of its folder
     train_seconds: float
     epochs: float
     device: str
@@ -28,20 +28,20 @@ class Result:
 
 
 class Results:
-    """The lines of a file, by key."""
+    """The results in a file, by key."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._found = {result.key: result for result in _read(path)}
+        self._by_key = {result.key: result for result in _read(path)}
 
     def get(self, key: str) -> Result | None:
-        return self._found.get(key)
+        return self._by_key.get(key)
 
     def add(self, result: Result) -> None:
-        self._found[result.key] = result
+        self._by_key[result.key] = result
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write("\n" + json.dumps(asdict(result)) + "\n")  # whatever the line before was cut short to
+            file.write("\n" + json.dumps(asdict(result)) + "\n")  # the line before may have been cut short by a crash
 
 
 def _read(path: Path) -> list[Result]:
@@ -50,7 +50,7 @@ def _read(path: Path) -> list[Result]:
         try:
             results.append(Result(**json.loads(line)))
         except (ValueError, TypeError):
-            continue  # empty, or cut short by a crash: the row is run again
+            continue  # empty, or cut short by a crash: the row will be run again
     return results
 
 
@@ -66,7 +66,7 @@ class Figure:
 
     @property
     def deviation(self) -> float:
-        """The sample standard deviation; not a number for a single seed."""
+        """The sample standard deviation; NaN for a single seed."""
         return stdev(self.values) if len(self.values) > 1 else math.nan
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""The configuration of a row: settings of the table, the language, the row and the user; the later ones win."""
+"""The configuration of a row, from the table, the language, the row and the user. Later settings win."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RowConfigs:
         return load_config(self.table.config, self._settings(row, treebank, seed))
 
     def plan(self, row: Row, treebank: str) -> PlanConfig:
-        """What a row is run under: its own plan, or that of its training."""
+        """The attention plan at test time: the row's own, or that of its training."""
         return load_config(self.table.config, [*self._settings(row, treebank, seed=1), *row.plan]).eval.plan
 
     def _settings(self, row: Row, treebank: str, seed: int) -> list[str]:
@@ -42,7 +42,7 @@ class RowConfigs:
         ]
 
     def lacks_setting(self, row: Row) -> bool:
-        """Whether the row needs a setting that the user has not given, such as the path of an encoder."""
+        """True if the row needs a setting that the user hasn't given, such as the path of an encoder."""
         return bool(row.needs) and not any(each.startswith(f"{row.needs}=") for each in self.options.settings)
 
 

@@ -1,4 +1,4 @@
-"""Runs the rows of a table on a treebank: trains what is not trained yet, measures, and writes the table."""
+"""Runs the rows of a table on treebanks: trains missing models, measures them, and writes the table."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from fencepost.experiments.treebanks import TreebankCache
 from fencepost.features.lexical_kinds import reads
 from fencepost.storage.fingerprint import fingerprint
 
-TIMED: Final = "dev_seconds"  # goes with measures that depend on what else the machine does
+TIMED: Final = "dev_seconds"  # tables with this measure are timed, which needs an otherwise idle machine
 
 
 class NotDoneError(FencepostError):
-    """A row without a result, where nothing is to be trained."""
+    """A row has no result, and ``--collect`` forbids training."""
 
 
 class Runner:
-    """One table on some treebanks."""
+    """Runs one table on some treebanks."""
 
     def __init__(
         self, table: Table, treebanks: Sequence[tuple[str, Path]], options: Options, cache: TreebankCache | None = None
@@ -43,20 +43,20 @@ class Runner:
         self.models = Models(options.out / "models", options.device)
         self.cache = cache or TreebankCache(options)
         self.results = self._read_results()
-        for name, _ in self.treebanks:  # a mistake in the settings shows now, not after hours
+        for name, _ in self.treebanks:  # report mistakes in the settings now, not after hours
             for row in table.rows:
                 if not row.best_of and not self.configs.lacks_setting(row):
                     self.configs.plan(row, name)
 
     def run(self) -> list[Outcome]:
-        """Every row on every treebank; the table is written anew after each."""
-        self.results = self._read_results()  # as the tables run before have left them
+        """Runs every row on every treebank. The table is rewritten after each."""
+        self.results = self._read_results()  # tables that ran before may have added some
         outcomes: list[Outcome] = []
         notes = []
         for name, folder in self.treebanks:
             gold = self.cache.gold(name, folder)
             sizes = len(gold.train), len(gold.dev), len(gold.test)
-            if not self.table.languages:  # elsewhere they have a column
+            if not self.table.languages:  # other tables have a column for sizes
                 counts = ", ".join(f"{size:,}" for size in sizes)
                 notes.append(f"{name}: `{folder}`; {counts} training, development and test trees.")
             for row in self.table.rows:
@@ -65,7 +65,7 @@ class Runner:
         return outcomes
 
     def models_needed(self) -> Iterator[tuple[str, Row, str, int]]:
-        """Every row that has a model of its own and is not done: that model's key, the row, the treebank, the seed."""
+        """Unfinished rows with a model of their own: the model's key, the row, the treebank, the seed."""
         for name, folder in self.treebanks:
             gold = self.cache.gold(name, folder)
             for row in self.table.rows:
@@ -73,19 +73,19 @@ class Runner:
                     try:
                         key, model, _ = self._keys(row, gold, seed)
                     except FencepostError:
-                        continue  # ``run`` will meet it again, and report it with the row
+                        continue  # ``run`` will meet the same error, and report it with the row
                     if self.results.get(key) is None:
                         yield model, row, name, seed
 
     def do(self, row: Row, name: str, seed: int) -> None:
-        """One row, up to its line in the file of results; without that, where times are measured.
+        """Trains the model of a row, and stores its results unless they are timed.
 
-        What a better row of several would be asked for is measured, too: it may be this one.
+        If another row takes the best of several rows, its measures are taken here as well: this row may be the best.
         """
         gold = self.cache.gold(name, dict(self.treebanks)[name])
         asked = [self.table.measures_of(each) for each in self.table.rows if each == row or row.name in each.best_of]
         for names in asked:
-            if TIMED in names:  # alone, not beside others
+            if TIMED in names:  # timed later, when nothing else runs
                 self._trained(row, gold, seed)
             else:
                 self._measured(row, gold, seed, names)
@@ -96,7 +96,7 @@ class Runner:
 
     @property
     def path(self) -> Path:
-        """Where the table goes, without an ending."""
+        """The path of the table without its suffix."""
         return self.options.out / ".".join(filter(None, (self.table.name, self.options.part)))
 
     def _read_results(self) -> Results:
@@ -124,20 +124,20 @@ class Runner:
         return self._measured(self._best(row, gold, seed) if row.best_of else row, gold, seed, names)
 
     def _measured(self, row: Row, gold: Data, seed: int, names: Sequence[str]) -> Result:
-        """The figures of a row, from the file of results if they are there."""
+        """The figures of a row, from the stored results if possible."""
         key, _, data = self._keys(row, gold, seed, names)
-        known = self.results.get(key)
-        if known is None and self.options.collect:
+        result = self.results.get(key)
+        if result is None and self.options.collect:
             raise NotDoneError("not done yet")
-        if known is None:
+        if result is None:
             model = self._trained(row, gold, seed)
             figures = measure(model, self.configs.plan(row, gold.name), data, names, self.options.device)
-            known = self._record(key, row, gold.name, seed, figures, model)
-            self.results.add(known)
-        return replace(known, table=self.table.name, row=row.name, language=gold.name)
+            result = self._record(key, row, gold.name, seed, figures, model)
+            self.results.add(result)
+        return replace(result, table=self.table.name, row=row.name, language=gold.name)
 
     def _keys(self, row: Row, gold: Data, seed: int, names: Sequence[str] = ()) -> tuple[str, str, Data]:
-        """What a result is called, what its model is called, and the trees that they read."""
+        """The keys of a result and of its model, and the trees that they are about."""
         names = names or self.table.measures_of(row)
         config, plan = self.configs.config(row, gold.name, seed), self.configs.plan(row, gold.name)
         data = self._data(config, gold)
@@ -151,7 +151,7 @@ class Runner:
         return self.models.trained(config, data.train, data.dev, data.training_fingerprint)
 
     def _best(self, row: Row, gold: Data, seed: int) -> Row:
-        """Of several rows the one whose model is best on development data, for this seed."""
+        """The row of ``row.best_of`` whose model is best on development data, for this seed."""
         rows = [self.table.row(name) for name in row.best_of]
         return max(rows, key=lambda each: self._result(each, gold, seed).figures["dev_f1"])
 
@@ -171,7 +171,7 @@ class Runner:
         )
 
     def _data(self, config: Config, gold: Data) -> Data:
-        """The trees that a model reads: with predicted tags if it reads tags and they are asked for."""
+        """The trees that a model reads: with predicted tags if it reads tags and --tags asks for that."""
         if not reads(config, "tags") or self.options.tags == "gold":
             return gold
         if self.options.collect and not self.cache.work.is_dir():
@@ -191,12 +191,12 @@ class Runner:
 
 
 OTHER_TREEBANKS: Final = (
-    "Published numbers are of the SPMRL treebanks. One with a name of its own after the language is another treebank, "
-    "and has none beside it."
+    "Published numbers are for the SPMRL treebanks. A treebank called LANGUAGE/NAME is another one and has no "
+    "published number."
 )
 TAG_NOTES: Final = {
-    "gold": "Rows with tags read the treebank's own tags, which flatters them: the paper reads predicted ones. "
-    "`--tags jackknife` does so, too.",
+    "gold": "Rows with tags read the treebank's own tags, which flatters them: the paper uses predicted ones, "
+    "as `--tags jackknife` does.",
     "jackknife": "Rows with tags read predicted ones: jackknifed for training data, by a tagger trained on all "
     "training data for development and test data.",
 }

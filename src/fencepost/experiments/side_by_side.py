@@ -1,4 +1,4 @@
-"""The models of some tables trained several at a time, each in a process of its own: a GPU has room for many."""
+"""Trains the models of several tables side by side, each in its own process: a GPU has room for many."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from fencepost.parsing.workers import usable_cores
 from fencepost.training.interruptions import interruptions
 
 CHILD: Final = "from fencepost.experiments.side_by_side import child; child()"
-LOOK_AGAIN: Final = 0.1  # seconds, for a process that has ended
+LOOK_AGAIN: Final = 0.1  # seconds between checks for processes that have ended
 INTERRUPTED: Final = 130
 
 
 @dataclass(frozen=True)
 class Job:
-    """What one process does: tags for a part of a treebank, or a model and the rows that it serves."""
+    """The work of one process: to tag a part of a treebank, or to train a model and measure its rows."""
 
     name: str
     options: Options
     treebanks: list[tuple[str, Path]]
-    part: int | None = None  # of the treebank, to be tagged
+    part: int | None = None  # the part of the treebank to tag
     rows: list[tuple[str, str, str, int]] = field(default_factory=list)  # table, row, treebank, seed
 
     def run(self) -> None:
@@ -64,9 +64,9 @@ class Job:
 
 
 def run_ahead(runners: Sequence[Runner], count: int) -> None:
-    """Trains and measures rows of all tables, ``count`` models at a time; ``Runner.run`` will find them done.
+    """Trains and measures rows of all tables, ``count`` models at a time, before ``Runner.run`` collects them.
 
-    What fails here is tried again there, alone: it may have been the others' memory that was lacking.
+    ``Runner.run`` tries rows again that fail here, one at a time: several at once may have run out of memory.
     """
     options, cache = runners[0].options, runners[0].cache
     if options.tags == "jackknife":
@@ -84,28 +84,28 @@ def run_ahead(runners: Sequence[Runner], count: int) -> None:
 
 
 def run_jobs(jobs: Sequence[Job], count: int) -> None:
-    """Each in a process. Interrupted, it waits until all have saved what they have."""
-    waiting, running, told = list(jobs), dict[subprocess.Popen[bytes], Job](), False
-    with interruptions("waiting for what runs to be saved") as signals:
+    """Runs each job in a process, ``count`` at a time. If interrupted, waits until all have saved their work."""
+    waiting, running, stopping = list(jobs), dict[subprocess.Popen[bytes], Job](), False
+    with interruptions("waiting for running jobs to save their work") as signals:
         try:
-            while running or (waiting and not told):
-                while waiting and len(running) < count and not told:
+            while running or (waiting and not stopping):
+                while waiting and len(running) < count and not stopping:
                     job = waiting.pop(0)
                     running[_start(job, count)] = job
                 for process in [process for process in running if process.poll() is not None]:
                     _report(running.pop(process), process)
-                if signals and not told:
-                    _tell(running)
-                    told = True
+                if signals and not stopping:
+                    _interrupt(running)
+                    stopping = True
                 time.sleep(LOOK_AGAIN)
-        finally:  # interrupted once more: so are they
-            _tell(running)
+        finally:  # after a second interruption, they are interrupted again as well
+            _interrupt(running)
     if signals:
         raise KeyboardInterrupt
 
 
 def _start(job: Job, count: int) -> subprocess.Popen[bytes]:
-    """What it says goes to a file: what several say at once would be a muddle."""
+    """Starts a process. Its messages go to a file, so that those of several processes don't mix."""
     environment = {"OMP_NUM_THREADS": str(max(1, usable_cores() // count)), **os.environ}
     log = _log(job)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -115,18 +115,18 @@ def _start(job: Job, count: int) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,
             stderr=file,
             env=environment,
-            start_new_session=True,  # signals to all of us would come twice, and the second one strikes at once
+            start_new_session=True,  # or Ctrl-C would reach it twice, directly and through us
         )
     assert process.stdin is not None
     process.stdin.write(job.to_json().encode() + b"\n")
-    process.stdin.flush()  # and stays open as long as we live
+    process.stdin.flush()  # left open: it closes when this process dies
     return process
 
 
 def child() -> None:
-    """Such a process. Where its parent dies, it stops as if it had been told to."""
+    """The main function of such a process. If its parent dies, it stops as if interrupted."""
     job = Job.from_json(sys.stdin.buffer.readline().decode())
-    Thread(target=_mind_parent, daemon=True).start()
+    Thread(target=_stop_with_parent, daemon=True).start()
     try:
         job.run()
     except KeyboardInterrupt:
@@ -135,13 +135,13 @@ def child() -> None:
         sys.exit(f"error: {error.message}")
 
 
-def _mind_parent() -> None:
-    while os.read(sys.stdin.fileno(), 1):  # until the other end is closed
+def _stop_with_parent() -> None:
+    while os.read(sys.stdin.fileno(), 1):  # blocks until the parent closes its end
         pass
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _tell(running: dict[subprocess.Popen[bytes], Job]) -> None:
+def _interrupt(running: dict[subprocess.Popen[bytes], Job]) -> None:
     for process in running:
         process.terminate()
 

@@ -15,7 +15,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-MEASURES: Final = {  # each with its heading
+MEASURES: Final = {  # with their column headings
     "dev_f1": "development F1",
     "test_recall": "test recall",
     "test_precision": "test precision",
@@ -29,14 +29,14 @@ ALL_LANGUAGES: Final = "any"
 
 @dataclass(frozen=True)
 class Row:
-    """One system. Rows of equal ``settings`` share weights and differ in the ``plan`` they are run under."""
+    """One system. Rows with the same ``settings`` share a model, and differ in their ``plan`` at test time."""
 
     name: str
-    settings: tuple[str, ...] = ()  # key=value, over those of the table
-    plan: tuple[str, ...] = ()  # key=value of eval.plan, at test time only
-    best_of: tuple[str, ...] = ()  # instead of a model of its own: the row of these that is best on development data
-    needs: str = ""  # a setting that has to be given for this row to run
-    measures: tuple[str, ...] = ()  # what is measured, where it is not as in the rest of the table
+    settings: tuple[str, ...] = ()  # key=value; they override those of the table
+    plan: tuple[str, ...] = ()  # key=value of eval.plan, used only at test time
+    best_of: tuple[str, ...] = ()  # no model of its own: takes the row of these that is best on development data
+    needs: str = ""  # a setting that the user must give for this row
+    measures: tuple[str, ...] = ()  # if they differ from those of the table
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # language -> measure -> number
 
 
@@ -44,13 +44,13 @@ class Row:
 class Table:
     name: str
     title: str
-    config: str  # the configuration that it starts from
+    config: str  # the name of the configuration to start from
     settings: tuple[str, ...]  # key=value, for all rows
     measures: tuple[str, ...]
     rows: tuple[Row, ...]
     reference: str = ""  # the row that the others are compared with
-    languages: bool = False  # whether it is run on every treebank that is given
-    by_language: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # settings of some languages
+    languages: bool = False  # True if it is run on every treebank, not only the first
+    by_language: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # settings for some languages
 
     def row(self, name: str) -> Row:
         return next(row for row in self.rows if row.name == name)
@@ -70,7 +70,7 @@ def table_names() -> list[str]:
 
 def load_table(name: str) -> Table:
     if name not in table_names():
-        raise UsageError(f"no table called {name}", hint=f"one of {', '.join(table_names())}, or all")
+        raise UsageError(f"no table is called {name}", hint=f"one of {', '.join(table_names())}, or all")
     text = resources.files("fencepost.experiments").joinpath("acl2018").joinpath(f"{name}.toml").read_text("utf-8")
     content = tomllib.loads(text)
     return Table(

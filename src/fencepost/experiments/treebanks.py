@@ -1,4 +1,4 @@
-"""Treebanks for the tables, read once: with their own tags, and with tags that a tagger predicted."""
+"""Treebanks for the tables, read once: with their own tags, and with predicted tags."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOLDS: Final = 10
 
 
 class TreebankCache:
-    """The treebank that was read last, as it is and with predicted tags: tables may share it."""
+    """Keeps the treebank that was read last, as it is and with predicted tags, so that tables can share it."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -41,14 +41,14 @@ class TreebankCache:
         return self._tagged[gold.name]
 
     def parts_to_tag(self, gold: Data) -> list[int]:
-        """What is left for ``tag_part`` to do."""
+        """The parts that ``tag_part`` has not tagged yet."""
         folds = fold_files(self.tagger, gold.train, self.folds, self.work)
         others = [unseen_file(self.tagger, gold.train, trees, self.work) for trees in (gold.dev, gold.test)]
         parts = [[fold] for fold in folds] + [others]
         return [part for part, files in enumerate(parts) if not all(file.is_file() for file in files)]
 
     def tag_part(self, gold: Data, part: int) -> None:
-        """A share of what ``tagged`` needs: a fold of the training trees or, after the last, the other trees."""
+        """Tags one part of what ``tagged`` needs: a fold of the training trees or, after the last, dev and test."""
         if part < self.folds:
             tag_fold(self.tagger, gold.train, self.folds, part, self.work, self.options.device)
         else:

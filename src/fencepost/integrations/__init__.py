@@ -1,4 +1,4 @@
-"""Adapters to other libraries: spaCy, NLTK and benepar's model files, one adapter each.
+"""Adapters to other libraries: spaCy, NLTK and benepar's model files.
 
-No other room imports those libraries.
+No other package of fencepost imports those libraries.
 """

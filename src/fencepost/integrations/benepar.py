@@ -1,4 +1,4 @@
-"""benepar's models, turned into ours: the same trees, without benepar, and without running code from a file."""
+"""Converts benepar models to model folders: the same trees, without benepar, and without running code from a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from fencepost.training.weights import save_weights
 from fencepost.trees.brackets import DEFAULT_ROOT
 
 WEIGHTS, ENCODER = "benepar_model.bin", "config.json"  # in an exported folder
-_CUT_BLANKS: Final = ("Strip", "WhitespaceSplit")  # of a tokenizer
+_CUT_BLANKS: Final = ("Strip", "WhitespaceSplit")  # steps of a tokenizer
 CHAIN: Final = "::"  # between the labels of a unary chain
 UNKNOWN, SENTENCE_START, WORD_START, WORD_STOP, SENTENCE_STOP = "\0\1\2\3\4"
 MARKS: Final = (UNKNOWN, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP)  # in our order, after padding
@@ -35,11 +35,11 @@ MARKS: Final = (UNKNOWN, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP)  
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What benepar saved: its vocabularies (symbol to number), its settings, its weights in fp32."""
+    """A benepar model: vocabularies (symbol to number), settings, and weights in fp32."""
 
     tags: Mapping[str, int]
     labels: Mapping[str, int]
-    letters: Mapping[str, int]  # empty where the model reads no letters
+    letters: Mapping[str, int]  # empty if the model reads no letters
     settings: Mapping[str, Any]
     weights: Mapping[str, Tensor]
     pretrained: PretrainedFiles | None = None
@@ -61,7 +61,7 @@ class Checkpoint:
 
 
 def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> None:
-    """Reads a benepar model (a file, an exported folder, or one in a zip file) and writes a model folder."""
+    """Reads a benepar model (a file, an exported folder, or a zip file of one) and writes a model folder."""
     path = Path(path)
     require_new(Path(out))
     try:
@@ -69,7 +69,7 @@ def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> N
         config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
         weights = _fitting(_weights(checkpoint), config, vocabularies)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ModelError(f"{path}: not a model of benepar: {type(error).__name__}: {error}") from error
+        raise ModelError(f"{path}: not a benepar model: {type(error).__name__}: {error}") from error
     save_weights(Path(out), config, vocabularies, _card(path), weights)
 
 
@@ -87,7 +87,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def _read_file(path: Path) -> Checkpoint:
-    """The encoder of a model that was never exported is known by name only, and must be in the hub's cache."""
+    """Reads a model that was never exported: it only names its encoder, which must be in the Hugging Face cache."""
     saved = _load(path)
     settings = saved["config"]["hparams"]
     files = PretrainedFiles.of(settings["pretrained_model"]) if settings.get("use_pretrained") else None
@@ -102,7 +102,7 @@ def _read_folder(path: Path) -> Checkpoint:
 
 
 def _with_last_blank(tokenizer: str) -> str:
-    """SentencePiece as benepar knew it: a blank at the end is a sub-token, which later versions cut off."""
+    """Makes SentencePiece keep a final blank as a sub-token, as it did for benepar; later versions cut it off."""
     table = json.loads(tokenizer)
     if table["model"]["type"] != "Unigram":
         return tokenizer
@@ -119,7 +119,7 @@ def _load(path: Path) -> Any:
         raise ModelError(f"{path}: {error.strerror or error}") from error
     except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
         hint = "give the file or folder that benepar's training wrote"
-        raise ModelError(f"{path}: not a file of weights that can be read safely", hint=hint) from error
+        raise ModelError(f"{path}: not a weights file that can be read safely", hint=hint) from error
 
 
 def _config(checkpoint: Checkpoint, language: str) -> Config:
@@ -128,7 +128,7 @@ def _config(checkpoint: Checkpoint, language: str) -> Config:
         lexical=("char_lstm",) if checkpoint.pretrained is None else ("pretrained",),
         language=language,
         plain_quotes=True,
-        eval=EvalConfig(longest=settings["encoder_max_len"]),  # benepar's trees as far as benepar goes
+        eval=EvalConfig(longest=settings["encoder_max_len"]),  # the same trees as benepar, up to its longest sentence
         pretrained=PretrainedConfig(model=settings["pretrained_model"] if checkpoint.pretrained else ""),
         char_lstm=CharLSTMConfig(
             size=settings["d_char_emb"],
@@ -194,12 +194,12 @@ def _weights(checkpoint: Checkpoint) -> dict[str, Tensor]:
 
 
 def _fitting(weights: dict[str, Tensor], config: Config, vocabularies: Vocabularies) -> dict[str, Tensor]:
-    """The weights that our model has: encoders of other days have some that were never used."""
+    """The weights that our model needs. Older encoders contain others, which were never used."""
     with torch.device("meta"):
         ours = build_model(config, vocab_sizes(vocabularies)).state_dict()
     wrong = [name for name, tensor in ours.items() if name not in weights or weights[name].shape != tensor.shape]
     if wrong:
-        raise ValueError(f"{wrong[0]} is missing or of another size")
+        raise ValueError(f"{wrong[0]} is missing or has another size")
     return {name: weights[name] for name in ours}
 
 
@@ -212,7 +212,7 @@ def _by_number(numbers: Mapping[str, int]) -> list[str]:
 
 
 def _vocab(symbols: list[str], reserved: int) -> Vocab:
-    """Nobody counted: each symbol was seen at least once."""
+    """A vocabulary in which every symbol counts as seen once: benepar stores no counts."""
     return Vocab(tuple(symbols), (1,) * len(symbols), reserved)
 
 

@@ -1,4 +1,4 @@
-"""The weights of benepar's models, renamed and turned to stand where ours do."""
+"""Renames and reshapes the weights of benepar models to match ours."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fencepost.features.vocabularies import TOKEN_MARKS
 
 Weights = Mapping[str, Tensor]
 Named = Iterator[tuple[str, Tensor]]
-Turn = Callable[[Tensor], Tensor]
+Reshape = Callable[[Tensor], Tensor]
 HALVES = ("c", "p")  # content and position
 
 
 def letters(weights: Weights, rows: Sequence[int]) -> Named:
-    """The CharLSTM; ``rows`` are the rows of its embeddings in our order, from the unknown letter on."""
+    """The CharLSTM. ``rows`` are the rows of benepar's embeddings in our order, starting with the unknown letter."""
     embeddings = weights["char_encoder.emb.weight"]
     padding = embeddings.new_zeros(1, embeddings.shape[1])
     yield "lexical.representations.0.embedding.weight", torch.cat([padding, embeddings[list(rows)]])
@@ -25,7 +25,7 @@ def letters(weights: Weights, rows: Sequence[int]) -> Named:
 
 
 def pretrained(weights: Weights, *, layers: bool) -> Named:
-    """The pre-trained encoder and the projection of its vectors, which without layers is scored half by half."""
+    """The pre-trained encoder and the projection of its vectors; without layers, the scorer reads its two halves."""
     yield from _renamed("pretrained_model.", "lexical.representations.0.encoder.", weights)
     projection = weights["project_pretrained.weight"]
     yield "lexical.representations.0.projection.weight", projection if layers else interleaved(projection.T).T
@@ -62,7 +62,7 @@ def tag_scorer(weights: Weights) -> Named:
 
 
 def interleaved(halves: Tensor) -> Tensor:
-    """[..., d] as first and second half -> as even and odd coordinates."""
+    """[..., d]: moves the first half to the even coordinates, and the second half to the odd ones."""
     return torch.stack(halves.chunk(2, -1), -1).flatten(-2)
 
 
@@ -71,8 +71,8 @@ def _queries_keys_values(w_qkv: Tensor) -> Tensor:
     return w_qkv.permute(1, 2, 0, 3).flatten(1)
 
 
-def _halves(layer: Weights, name: str, turn: Turn) -> Tensor:
-    return torch.stack([turn(layer[name.format(half)]) for half in HALVES])
+def _halves(layer: Weights, name: str, reshape: Reshape) -> Tensor:
+    return torch.stack([reshape(layer[name.format(half)]) for half in HALVES])
 
 
 def _renamed(theirs: str, ours: str, weights: Weights) -> Named:

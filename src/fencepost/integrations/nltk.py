@@ -1,4 +1,4 @@
-"""NLTK trees, both ways."""
+"""Converts trees to and from NLTK."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ except ImportError as error:
 
 
 def to_nltk(tree: Tree) -> nltk.Tree:
-    """The same tree for NLTK, words escaped as its own readers leave them (-LRB-)."""
+    """The same tree for NLTK, with words escaped as NLTK's own readers leave them (-LRB-)."""
     root = nltk.Tree(tree.label, [])
     stack = [(tree, root)]
     while stack:
@@ -29,7 +29,7 @@ def to_nltk(tree: Tree) -> nltk.Tree:
 
 
 def from_nltk(tree: nltk.Tree) -> Tree:
-    """The same tree in our type. Every word must stand alone under its tag; an empty root label becomes TOP."""
+    """The same tree as a ``Tree``. Every word must be the only child of its tag; an empty root label becomes TOP."""
     node = _convert(tree)
     return node if isinstance(node, Tree) else Tree("TOP", [node])
 
@@ -40,7 +40,7 @@ def _convert(tree: Any) -> Node:
     while stack:
         node, ready = stack.pop()
         if not isinstance(node, nltk.Tree):
-            raise UntaggedLeafError(f"the word {node!r} does not stand alone under a tag")
+            raise UntaggedLeafError(f"the word {node!r} is not the only child of a tag")
         if len(node) == 1 and isinstance(node[0], str):
             finished.append(Leaf(str(node.label()), node[0]))
         elif not ready:

@@ -39,7 +39,7 @@ from fencepost.integrations.spacy_spans import (
     is_word,
     register,
     tag_of,
-    token_places,
+    token_offsets,
     word_of,
 )
 
@@ -69,7 +69,7 @@ def create_component(
 
 
 class Task(NamedTuple):
-    """A sentence of a document, where its tree goes, and the places of its words: of its tokens but for blanks."""
+    """A sentence of a document, where to store its tree, and the indices of its words: its tokens except whitespace."""
 
     doc: Doc
     parse: Constituents
@@ -78,7 +78,7 @@ class Task(NamedTuple):
 
 
 class FencepostComponent:
-    """Parses the sentences of documents. The model is loaded when the first one comes, in each process by itself."""
+    """Parses the sentences of documents. Each process loads the model when it gets its first document."""
 
     def __init__(
         self,
@@ -95,13 +95,13 @@ class FencepostComponent:
         self.disable_tagger = disable_tagger
         self.probabilities = probabilities
         self.subbatch_max_tokens = subbatch_max_tokens
-        self._loaded: tuple[int, Parser] | None = None  # with the process that it was loaded in
-        self._scratch = False  # whether the model came as bytes and is in a folder that will go
+        self._loaded: tuple[int, Parser] | None = None  # process id, parser
+        self._scratch = False  # True if the model came as bytes, and is in a temporary folder
 
     @property
     def parser(self) -> Parser:
         if self._loaded is None or self._loaded[0] != os.getpid():
-            # The threads that a loaded model may have don't follow it into a forked process.
+            # A forked process doesn't have the threads of a loaded model, so it loads the model again.
             if self._loaded is not None and (torch := sys.modules.get("torch")):
                 torch.set_num_threads(1)
             self._loaded = os.getpid(), load(_our_model(self.model), device=self.device)
@@ -112,20 +112,22 @@ class FencepostComponent:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 1000) -> Iterator[Doc]:
-        """Documents in their order; the sentences of ``batch_size`` of them are parsed together."""
+        """Yields documents in order; the sentences of ``batch_size`` documents are parsed together."""
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):
             self._parse(batch)
             yield from batch
 
     def _parse(self, docs: list[Doc]) -> None:
-        parses = [Constituents(token_places(doc, 0, len(doc))) for doc in docs]
+        parses = [Constituents(token_offsets(doc, 0, len(doc))) for doc in docs]
         tasks = [task for doc, parse in zip(docs, parses, strict=True) for task in self._tasks(doc, parse)]
         analyses = self._analyses([task.sentence for task in tasks if len(task.words) <= MOST_WORDS])
         for task in tasks:
             if len(task.words) > MOST_WORDS:
                 task.parse.add(task.words, ())
-                warnings.warn(f"a sentence of {len(task.words):,} words is left flat", stacklevel=2)
+                warnings.warn(
+                    f"a sentence of {len(task.words):,} words is too long to parse, and gets a flat tree", stacklevel=2
+                )
                 continue
             analysis = next(analyses)
             task.parse.add(task.words, analysis.constituents)
@@ -142,9 +144,9 @@ class FencepostComponent:
                 yield Task(doc, parse, words, self._sentence(span, words))
 
     def _sentence(self, span: Span, words: list[int]) -> Sentence:
-        tokens = [span.doc[place] for place in words]
-        places = [(token.idx - span.start_char, token.idx + len(token) - span.start_char) for token in tokens]
-        forms = tuple(word_of(form) for form in penn_forms(span.text, places))
+        tokens = [span.doc[index] for index in words]
+        spans = [(token.idx - span.start_char, token.idx + len(token) - span.start_char) for token in tokens]
+        forms = tuple(word_of(form) for form in penn_forms(span.text, spans))
         spaces = tuple(following.idx > token.idx + len(token) for token, following in pairwise(tokens))
         tags = None
         if reads(self.parser.config, "tags"):
@@ -152,7 +154,7 @@ class FencepostComponent:
             if not all(tags):
                 raise InputError(
                     f"the model {self.model or DEFAULT_MODEL} reads tags, and this document has none",
-                    hint="put a tagger before fencepost, or use a model without tags",
+                    hint="put a tagger before fencepost, or use a model that doesn't read tags",
                 )
         return Sentence(forms, tags, spaces=(*spaces, bool(tokens[-1].whitespace_)))
 
@@ -165,13 +167,13 @@ class FencepostComponent:
     def _tag(self, task: Task, analysis: Analysis) -> None:
         if self.disable_tagger or not self.parser.config.scorer.predict_tags or task.sentence.tags:
             return
-        for place, tag in zip(task.words, analysis.tree.tags(), strict=True):
-            task.doc[place].tag_ = tag
+        for index, tag in zip(task.words, analysis.tree.tags(), strict=True):
+            task.doc[index].tag_ = tag
 
-    # A stored pipeline has its model inside, so that it can be moved.
+    # A stored pipeline contains its model, so that it can be moved to another machine.
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Puts the model into a folder, in place of one that was there: of what it leaves some would be read."""
+        """Writes the model to a folder, and deletes a model already there: some of its files would be read as well."""
         files, folder = self._files(), Path(path)
         for name in map(_plain, listed_files(folder)):
             (folder / name).unlink(missing_ok=True)
@@ -198,7 +200,7 @@ class FencepostComponent:
         return {name: (folder / name).read_bytes() for name in map(_plain, listed_files(folder))}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the model, which is loaded again from its folder; but with the files of one that came as bytes."""
+        """Leaves out the parser, which is loaded again from its folder, but keeps a model that came as bytes."""
         content = self.to_bytes() if self._scratch else None
         return {**vars(self), "_loaded": None, "content": content}
 
@@ -216,9 +218,9 @@ def _write(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def _plain(name: str) -> str:
-    """The name of a file of a model. It may come from anybody, and must not lead out of the folder."""
+    """Checks the name of a model file. It may come from an untrusted source, and must not lead out of the folder."""
     if name in ("", ".", "..") or "/" in name or "\\" in name:
-        raise ModelError(f"a model has no file called {name!r}")
+        raise ModelError(f"{name!r} can't be the name of a model file")
     return name
 
 
@@ -228,18 +230,18 @@ def _our_model(name: str | None) -> str | Path:
     if not name.startswith(BENEPAR_ENGLISH) or Path(name).exists():
         return name
     warnings.warn(
-        f"{name} is a model of benepar; the trees are those of fencepost's {DEFAULT_MODEL} "
-        "(`fencepost import-benepar` turns benepar's models into ours)",
+        f"{name} is a benepar model; fencepost's own model {DEFAULT_MODEL} is used instead "
+        "(`fencepost import-benepar` converts benepar models)",
         stacklevel=2,
     )
     return find_model()
 
 
 def split_sentences(doc: Doc) -> None:
-    """Says where sentences begin, by our own rules, in a document for which nobody did."""
+    """Sets the sentence starts of a document, by our own rules."""
     borders = [span.start for span, _ in read_sentences(doc.text)][1:]
-    behind = 0
+    before = 0
     for token in doc:
         passed = bisect_right(borders, token.idx)
-        token.is_sent_start = token.i == 0 or passed > behind
-        behind = passed
+        token.is_sent_start = token.i == 0 or passed > before
+        before = passed

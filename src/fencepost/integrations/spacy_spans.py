@@ -1,4 +1,4 @@
-"""The constituents of a spaCy ``Doc``: how they are kept in it, and what ``Span._`` and ``Token._`` say about them."""
+"""The constituents of a spaCy ``Doc``: how they are stored in it, and the extensions of ``Span._`` and ``Token._``."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from fencepost.trees.brackets import DEFAULT_ROOT
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import NOT_TEXT, Leaf, escape, unchecked_leaf
 
-KEY: Final = "fencepost"  # in Doc.user_data, which DocBin and other processes pass on
+KEY: Final = "fencepost"  # in Doc.user_data, which survives DocBin and multiprocessing
 _BLANK: Final = re.compile(r"\s")
 
 
 class NonConstituentError(FencepostError):
-    """A span that is no constituent of its sentence was asked about its place in the tree."""
+    """A span that isn't a constituent has no position in the tree."""
 
 
 @dataclass
 class Constituents:
-    """All constituents of a document, each before those inside it, in plain lists that can be stored.
+    """All constituents of a document, outer before inner, in plain lists that can be stored.
 
-    Places are those of tokens, half-open. A sentence is always a constituent, a bare word never is one here.
+    Starts and ends count tokens, half-open. Here, a sentence is always a constituent, and a bare word never is.
     """
 
-    tokens: list[int]  # where they began in the text when it was parsed, and where the last one ended
+    tokens: list[int]  # character offsets of the tokens that were parsed, and the end of the last one
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)  # places in these lists; -1 for a sentence
+    parents: list[int] = field(default_factory=list)  # indices into these lists; -1 for a sentence
     labels: list[list[str]] = field(default_factory=list)  # of a unary chain, from the top
-    probabilities: list[list[float]] = field(default_factory=list)  # of each label; none if nobody asked
+    probabilities: list[list[float]] = field(default_factory=list)  # of each label; empty if they were not asked for
 
     @classmethod
     def of(cls, doc: Doc) -> Constituents:
-        found = doc.user_data.get(KEY)
-        if found is None:
+        stored = doc.user_data.get(KEY)
+        if stored is None:
             raise UsageError("this document was not parsed", hint='nlp.add_pipe("fencepost")')
-        known = cls(**found)
-        if not isinstance(known.tokens, Sequence) or len(known.tokens) != len(doc) + 1:
+        constituents = cls(**stored)
+        if not isinstance(constituents.tokens, Sequence) or len(constituents.tokens) != len(doc) + 1:
             raise _changed()
-        return known
+        return constituents
 
     def save(self, doc: Doc) -> None:
         doc.user_data[KEY] = vars(self)
 
     def add(self, words: Sequence[int], parts: Sequence[Constituent]) -> None:
-        """The constituents of the next sentence, which count ``words``: the places of its tokens without blanks."""
+        """Adds the next sentence. Its constituents count ``words``: the indices of its tokens except whitespace."""
         chains: dict[tuple[int, int], list[Constituent]] = {(0, len(words)): []}
         for part in parts:
             chains.setdefault((part.start, part.end), []).append(part)
@@ -71,66 +71,66 @@ class Constituents:
             self.probabilities.append([part.probability for part in chain if part.probability is not None])
 
     def require(self, doc: Doc, start: int, end: int) -> None:
-        """Refuses tokens that are not those that were parsed."""
-        # The lists of a document that was stored come back as tuples.
-        if list(self.tokens[start : end + 1]) != token_places(doc, start, end):
+        """Raises UsageError if these tokens are not the ones that were parsed."""
+        # The lists of a stored document come back as tuples.
+        if list(self.tokens[start : end + 1]) != token_offsets(doc, start, end):
             raise _changed()
 
     def find(self, start: int, end: int) -> int | None:
         first, last = bisect_left(self.starts, start), bisect_right(self.starts, start)
-        return next((place for place in range(first, last) if self.ends[place] == end), None)
+        return next((index for index in range(first, last) if self.ends[index] == end), None)
 
     def around_word(self, token: int) -> int:
-        """The smallest constituent with this token in it; -1 if there is none."""
-        place = bisect_right(self.starts, token) - 1
-        while place >= 0 and self.ends[place] <= token:
-            place = self.parents[place]
-        return place
+        """The index of the smallest constituent that contains this token; -1 if none does."""
+        index = bisect_right(self.starts, token) - 1
+        while index >= 0 and self.ends[index] <= token:
+            index = self.parents[index]
+        return index
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A constituent of a document, or a bare word (``place`` is None)."""
+    """A constituent of a document, or a bare word (``index`` is None)."""
 
     doc: Doc
-    known: Constituents
+    parse: Constituents
     start: int
     end: int
-    place: int | None
+    index: int | None  # in the lists of ``parse``
 
     @classmethod
     def of(cls, span: Span) -> Phrase | None:
-        """What a span stands for, whatever blanks are around it; nothing if there are only blanks."""
+        """The phrase of a span, ignoring whitespace around it; None if the span is only whitespace."""
         words = [token.i for token in span if is_word(token)]
         if not words:
             return None
-        found = Constituents.of(span.doc)
+        parse = Constituents.of(span.doc)
         start, end = words[0], words[-1] + 1
-        found.require(span.doc, start, end)
-        place = found.find(start, end)
-        if place is None and len(words) > 1:
+        parse.require(span.doc, start, end)
+        index = parse.find(start, end)
+        if index is None and len(words) > 1:
             raise NonConstituentError(
-                f"not a constituent: {span.text}", hint="begin at a sentence (doc.sents) or at a token"
+                f"not a constituent: {span.text}", hint="start from a sentence (doc.sents) or a token"
             )
-        return cls(span.doc, found, start, end, place)
+        return cls(span.doc, parse, start, end, index)
 
     def parent(self) -> Span | None:
-        place = self.known.around_word(self.start) if self.place is None else self.known.parents[self.place]
-        if place < 0:
+        parent = self.parse.around_word(self.start) if self.index is None else self.parse.parents[self.index]
+        if parent < 0:
             return None
-        start, end = self.known.starts[place], self.known.ends[place]
-        self.known.require(self.doc, start, end)
+        start, end = self.parse.starts[parent], self.parse.ends[parent]
+        self.parse.require(self.doc, start, end)
         return self.doc[start:end]
 
     def children(self) -> Iterator[Span]:
-        if self.place is None or self.end - self.start == 1:
+        if self.index is None or self.end - self.start == 1:
             return
-        position, place = self.start, self.place + 1
+        position, child = self.start, self.index + 1
         while position < self.end:
             end = position + 1
-            if place < len(self.known.starts) and self.known.starts[place] == position:
-                end = self.known.ends[place]
-                place = bisect_left(self.known.starts, end)
+            if child < len(self.parse.starts) and self.parse.starts[child] == position:
+                end = self.parse.ends[child]
+                child = bisect_left(self.parse.starts, end)
                 yield self.doc[position:end]
             elif is_word(self.doc[position]):
                 yield self.doc[position:end]
@@ -139,27 +139,27 @@ class Phrase:
     def parse_string(self) -> str:
         words = [token for token in self.doc[self.start : self.end] if is_word(token)]
         leaves = [_leaf(token) for token in words]
-        if self.place is None:
+        if self.index is None:
             return str(leaves[0])
-        number = {token.i: place for place, token in enumerate(words)}
-        inside = slice(self.place, bisect_left(self.known.starts, self.end, self.place))
+        number = {token.i: position for position, token in enumerate(words)}
+        inside = slice(self.index, bisect_left(self.parse.starts, self.end, self.index))
         return str(
             nest(
                 leaves,
-                [number[start] for start in self.known.starts[inside]],
-                [number[end - 1] + 1 for end in self.known.ends[inside]],
-                [tuple(labels) for labels in self.known.labels[inside]],
-                root=None if self.known.labels[self.place] else DEFAULT_ROOT,
+                [number[start] for start in self.parse.starts[inside]],
+                [number[end - 1] + 1 for end in self.parse.ends[inside]],
+                [tuple(labels) for labels in self.parse.labels[inside]],
+                root=None if self.parse.labels[self.index] else DEFAULT_ROOT,
             )
         )
 
 
-def token_places(doc: Doc, start: int, end: int) -> list[int]:
-    """Where these tokens begin in the text, and the one after them; of the last of all also where it ends."""
-    places = [token.idx for token in doc[start : end + 1]]
+def token_offsets(doc: Doc, start: int, end: int) -> list[int]:
+    """The character offsets of these tokens and of the next one, or the end of the last token of the document."""
+    offsets = [token.idx for token in doc[start : end + 1]]
     if end == len(doc):
-        places.append(doc[-1].idx + len(doc[-1]) if places else 0)
-    return places
+        offsets.append(doc[-1].idx + len(doc[-1]) if offsets else 0)
+    return offsets
 
 
 def _changed() -> UsageError:
@@ -174,12 +174,12 @@ def is_word(token: Token) -> bool:
 
 
 def word_of(text: str) -> str:
-    """A token as a word of a tree, which has no blanks."""
+    """A token as a word of a tree, which can't contain whitespace."""
     return NOT_TEXT.sub("\ufffd", _BLANK.sub("_", text))
 
 
 def tag_of(token: Token) -> str:
-    """The token's tag as one of a tree, which has neither blanks nor brackets; empty if it has none."""
+    """The token's tag as a tag of a tree, without whitespace or brackets; empty if the token has no tag."""
     return escape(word_of(token.tag_))
 
 
@@ -189,12 +189,12 @@ def _leaf(token: Token) -> Leaf:
 
 def labels(span: Span) -> tuple[str, ...]:
     phrase = Phrase.of(span)
-    return () if phrase is None or phrase.place is None else tuple(phrase.known.labels[phrase.place])
+    return () if phrase is None or phrase.index is None else tuple(phrase.parse.labels[phrase.index])
 
 
 def probabilities(span: Span) -> tuple[float, ...]:
     phrase = Phrase.of(span)
-    return () if phrase is None or phrase.place is None else tuple(phrase.known.probabilities[phrase.place])
+    return () if phrase is None or phrase.index is None else tuple(phrase.parse.probabilities[phrase.index])
 
 
 def parse_string(span: Span) -> str:
@@ -213,7 +213,7 @@ def children(span: Span) -> Iterator[Span]:
 
 
 def constituents(span: Span) -> Iterator[Span]:
-    """The span and all below it, words included, each before its children."""
+    """The span and everything below it, words included; parents come before their children."""
     phrase = Phrase.of(span)
     stack = [] if phrase is None else [phrase.doc[phrase.start : phrase.end]]
     return _walk(stack)
@@ -227,7 +227,7 @@ def _walk(stack: list[Span]) -> Iterator[Span]:
 
 
 def register() -> None:
-    """Makes the properties known to spaCy. Those of benepar have the same names, and give way."""
+    """Registers the extensions with spaCy. They replace those of benepar, which have the same names."""
     for getter in (labels, probabilities, parse_string, parent, children, constituents):
         Span.set_extension(getter.__name__, getter=getter, force=True)
     for getter in (labels, probabilities, parse_string, parent):

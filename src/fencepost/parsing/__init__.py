@@ -1,4 +1,4 @@
-"""The parser: sentences are checked, cut into chunks, batched, scored and turned into trees, in the order they came.
+"""The parser: checks sentences, groups them into chunks and batches, scores them and builds trees, in order.
 
 Reading text belongs in ``text``, running a model in ``backends``, and writing output in ``cli``.
 """

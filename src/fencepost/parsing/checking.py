@@ -1,4 +1,4 @@
-"""The door of the parser: what a caller gives is checked here, once, and travels on as a ``Sentence``."""
+"""Checks the parser's input, once, and turns it into ``Sentence`` objects."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ GivenSentence: TypeAlias = "Sentence | Sequence[str]"
 
 
 def check_sentences(sentences: Iterable[GivenSentence], needs_tags: bool, first: int = 1) -> Iterator[Sentence]:
-    """The sentences as a model reads them. An error names the number of its sentence, counted from ``first``."""
+    """The sentences as a model reads them. An error gives the number of its sentence, counted from ``first``."""
     return (_check(sentence, number, needs_tags) for number, sentence in enumerate(sentences, first))
 
 
-def _check(given: GivenSentence, number: int, needs_tags: bool) -> Sentence:
-    """What was given, with Penn escapes undone: words are real text."""
-    if not isinstance(given, Sentence):
-        given = Sentence(_words(given, number))
-    words, tags = given.words, given.tags
+def _check(sentence: GivenSentence, number: int, needs_tags: bool) -> Sentence:
+    """The sentence with Penn escapes such as -LRB- undone."""
+    if not isinstance(sentence, Sentence):
+        sentence = Sentence(_words(sentence, number))
+    words, tags = sentence.words, sentence.tags
     if not words:
         raise InputError(f"sentence {number} has no words")
     try:
@@ -30,28 +30,28 @@ def _check(given: GivenSentence, number: int, needs_tags: bool) -> Sentence:
     except InputError as error:
         raise InputError(f"sentence {number}: {error.message}") from None
     except TypeError:
-        raise InputError(f"sentence {number}: {_first_that_is_not_a_string(given)}") from None
+        raise InputError(f"sentence {number}: {_first_that_is_not_a_string(sentence)}") from None
     if needs_tags and tags is None:
         raise InputError(
             f"sentence {number} has no tags, and this model reads tags",
-            hint="give fencepost.Sentence(words, tags), or use a model without tags in its lexical list",
+            hint="give fencepost.Sentence(words, tags), or use a model that doesn't read tags",
         )
-    return given if real is words else Sentence(real, tags, spaces=given.spaces)
+    return sentence if real is words else Sentence(real, tags, spaces=sentence.spaces)
 
 
-def _words(given: Sequence[str], number: int) -> tuple[str, ...]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        what = "a string" if isinstance(given, str) else repr(given)
+def _words(words: Sequence[str], number: int) -> tuple[str, ...]:
+    if isinstance(words, str) or not isinstance(words, Iterable):
+        what = "a string" if isinstance(words, str) else repr(words)
         raise InputError(
             f"sentence {number} is {what}, not a list of words",
-            hint='parse([["Words", "like", "these"]]), or parse_text("Words like these.")',
+            hint='use parse([["Words", "like", "these"]]) or parse_text("Words like these.")',
         )
-    return tuple(given)
+    return tuple(words)
 
 
 def _first_that_is_not_a_string(sentence: Sentence) -> str:
     for what, texts in (("word", sentence.words), ("tag", sentence.tags or ())):
-        for place, text in enumerate(texts, 1):
+        for position, text in enumerate(texts, 1):
             if not isinstance(text, str):
-                return f"{what} {place} is {text!r}, not a string"
+                return f"{what} {position} is {text!r}, not a string"
     raise AssertionError(sentence)

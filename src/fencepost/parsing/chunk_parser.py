@@ -1,4 +1,4 @@
-"""A chunk of checked sentences to batches to scores to trees, in the order of the chunk."""
+"""Parses a chunk of checked sentences: batches, scores, then trees in the order of the chunk."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from fencepost.parsing.confidence import Analysis, Analyst
 
 ScoredPair: TypeAlias = tuple[Tree, float]
-UNTAGGED: Final = "UNK"  # the tag of words that nobody tagged
+UNTAGGED: Final = "UNK"  # the tag of words without one
 
 
 class ChunkParser:
-    """Sentences are taken as they are: ``checking`` has seen them. ``budget`` is the tokens of a batch."""
+    """Parses sentences that ``checking`` has checked. ``budget`` is the number of tokens in a batch."""
 
     def __init__(self, backend: Backend, indexer: Indexer, vocabularies: Vocabularies) -> None:
         self._backend = backend
@@ -39,40 +39,41 @@ class ChunkParser:
             return self._parse(sentences, budget)
 
     def analyze(self, sentences: list[Sentence], analyst: Analyst, budget: int) -> list[Analysis]:
-        """What the analyst finds out about each sentence."""
-        found: dict[int, Analysis] = {}
-        too_long = [place for place, each in enumerate(sentences) if not analyst.can_analyze(len(each))]
-        best = self._parse([sentences[place] for place in too_long], budget)
-        found |= {place: analyst.best_alone(*pair) for place, pair in zip(too_long, best, strict=True)}
-        others = [place for place in range(len(sentences)) if place not in found]
-        for group in pieces([len(sentences[place]) for place in others], budget):
-            places = [others[number] for number in group]
-            scored = self._backend.score(self._indexer.batch([sentences[place] for place in places]))
-            leaves = self._leaves_of_batch([sentences[place] for place in places], scored.tags)
-            for row, place in enumerate(places):
-                found[place] = analyst.analyze(scored.spans, row, partial(self._tree, leaves[row]))
-        return [found[place] for place in range(len(sentences))]
+        """The analyst's result for each sentence."""
+        analyses: dict[int, Analysis] = {}
+        too_long = [index for index, each in enumerate(sentences) if not analyst.can_analyze(len(each))]
+        best = self._parse([sentences[index] for index in too_long], budget)
+        analyses |= {index: analyst.best_alone(*pair) for index, pair in zip(too_long, best, strict=True)}
+        others = [index for index in range(len(sentences)) if index not in analyses]
+        for group in pieces([len(sentences[index]) for index in others], budget):
+            indices = [others[number] for number in group]
+            batch = [sentences[index] for index in indices]
+            scored = self._backend.score(self._indexer.batch(batch))
+            leaves = self._leaves_of_batch(batch, scored.tags)
+            for row, index in enumerate(indices):
+                analyses[index] = analyst.analyze(scored.spans, row, partial(self._tree, leaves[row]))
+        return [analyses[index] for index in range(len(sentences))]
 
     def _parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
         trees: dict[int, ScoredPair] = {}
         waiting: tuple[list[int], Callable[[], Parsed]] | None = None
-        for places in pieces([len(sentence) for sentence in sentences], budget):
-            finish = self._backend.launch(self._indexer.batch([sentences[place] for place in places]))
-            # The device works on this batch while the host builds the trees of the one before.
+        for indices in pieces([len(sentence) for sentence in sentences], budget):
+            finish = self._backend.launch(self._indexer.batch([sentences[index] for index in indices]))
+            # The device works on this batch while the host builds the trees of the previous one.
             if waiting is not None:
                 trees.update(self._trees(sentences, *waiting))
-            waiting = places, finish
+            waiting = indices, finish
         if waiting is not None:
             trees.update(self._trees(sentences, *waiting))
-        return [trees[place] for place in range(len(sentences))]
+        return [trees[index] for index in range(len(sentences))]
 
     def _trees(
-        self, sentences: list[Sentence], places: list[int], finish: Callable[[], Parsed]
+        self, sentences: list[Sentence], indices: list[int], finish: Callable[[], Parsed]
     ) -> Iterator[tuple[int, ScoredPair]]:
         parsed = finish()
-        leaves = self._leaves_of_batch([sentences[place] for place in places], parsed.tags)
-        for place, words, decoded in zip(places, leaves, parsed.trees, strict=True):
-            yield place, (self._tree(words, decoded), decoded.score)
+        leaves = self._leaves_of_batch([sentences[index] for index in indices], parsed.tags)
+        for index, words, decoded in zip(indices, leaves, parsed.trees, strict=True):
+            yield index, (self._tree(words, decoded), decoded.score)
 
     def _leaves_of_batch(self, sentences: list[Sentence], tags: Ints | None) -> list[list[Leaf]]:
         tag_ids = [] if tags is None else tags.tolist()

@@ -1,4 +1,4 @@
-"""Cuts a stream of sentences into chunks: one sentence for a first answer, then chunks that fill whole batches."""
+"""Groups a stream of sentences into chunks: first one sentence, for a quick answer, then enough to fill batches."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fencepost.features.batching import cost, pieces
 Item = TypeVar("Item")
 
 GROWTH: Final = 4
-PATIENCE: Final = 0.1  # seconds to wait for each batch of a chunk; after that, what has come is parsed
-LARGEST: Final = 100_000  # tokens, as ``features.batching`` counts, that are in memory at once
+PATIENCE: Final = 0.1  # seconds to wait for each batch of a chunk; then whatever has arrived is parsed
+LARGEST: Final = 100_000  # tokens in memory at once, as ``features.batching`` counts them
 
 
 def never() -> bool:
@@ -28,11 +28,11 @@ def growing_chunks(
     largest: int = LARGEST,
     is_waiting: Callable[[], bool] = never,
 ) -> Iterator[list[Item]]:
-    """One item, then as many as fill 1 batch, 4 batches, 16, … up to ``largest`` tokens, while they come fast.
+    """Yields one item, then as many as fill 1 batch, 4 batches, 16, … up to ``largest`` tokens, while they come fast.
 
-    A slow stream gives what came in a moment, so that each line that someone types is answered before the next is
-    read. ``length`` counts the words of an item, ``budget`` the tokens of a batch. Where the stream can tell that the
-    next item isn't there yet, ``is_waiting`` says so. Items before one that can't be read come before its error.
+    From a slow stream it yields what arrived within a moment, so that each line someone types is answered before the
+    next is read. ``length`` counts the words of an item, ``budget`` is the number of tokens in a batch. ``is_waiting``
+    is true if the next item isn't there yet. If an item can't be read, the items before it come before its error.
     """
 
     def price(item: Item) -> int:
@@ -70,7 +70,7 @@ def _grown(room: int, budget: int, largest: int) -> int:
 
 
 def _count_that_fit(lengths: Sequence[int], budget: int, batches: int) -> int:
-    """How many of the first sentences fill this many batches."""
+    """How many of the first sentences fit in this many batches."""
     count = len(lengths)
     while len(groups := list(pieces(lengths[:count], budget))) > batches:
         excess = sum(cost(lengths[index]) for group in groups[batches:] for index in group)
@@ -81,6 +81,6 @@ def _count_that_fit(lengths: Sequence[int], budget: int, batches: int) -> int:
 
 
 def equal_chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Chunks of ``size`` items, for input that is all there."""
+    """Chunks of ``size`` items, for input that doesn't have to be waited for."""
     rest = iter(items)
     return iter(lambda: list(islice(rest, size)), [])

@@ -1,4 +1,4 @@
-"""How sure a model is: the k best trees of a sentence and the probability of each constituent."""
+"""The model's confidence: the k best trees of a sentence, and the probability of each constituent."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from fencepost.errors import UsageError
 from fencepost.trees.spans import Chain, spans_below_root
 from fencepost.trees.tree import Tree
 
-LARGEST_CHART: Final = 1 << 29  # bytes of scores, which are most of what an analysis has in memory
-# "best": the tree with the greatest score; "risk": the tree with the fewest errors to expect.
+LARGEST_CHART: Final = 1 << 29  # bytes of scores, which take most of the memory of an analysis
+# "best": the tree with the highest score; "risk": the tree with the fewest expected errors.
 Decoding: TypeAlias = Literal["best", "risk"]
 
 
@@ -30,7 +30,7 @@ class Constituent:
     label: str
     start: int
     end: int
-    probability: float | None = None  # that this label is over these words, whatever the rest of the tree
+    probability: float | None = None  # that these words have this label, whatever the rest of the tree
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,24 @@ class ScoredTree:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a model has to say about a sentence. ``constituents`` are those of ``tree``, outer before inner."""
+    """The analysis of a sentence. ``constituents`` are those of ``tree``, outer before inner."""
 
     tree: Tree
     score: float
     constituents: tuple[Constituent, ...]
     trees: tuple[ScoredTree, ...] = ()  # the k best, best first
-    too_long: bool = False  # for more than the best tree, which is all there is
+    too_long: bool = False  # the sentence is too long for anything but the best tree
 
 
 def without_probabilities(tree: Tree, score: float, trees: tuple[ScoredTree, ...] = ()) -> Analysis:
-    """What is known when nobody asked how sure the model is of each constituent."""
+    """The analysis if probabilities were not asked for."""
     spans = spans_below_root(tree)
     constituents = tuple(Constituent(label, span.start, span.end) for span in spans for label in span.label)
     return Analysis(tree, score, constituents, trees)
 
 
 class ConstituentReader:
-    """The constituents of a tree, each as probable as that its label, alone or in a chain, is over its words."""
+    """Finds the constituents of a tree, with the probability that a label, alone or in a chain, covers the words."""
 
     def __init__(self, chains: Sequence[Chain]) -> None:
         self._chains = chains
@@ -67,10 +67,10 @@ class ConstituentReader:
         self._column = {label: column for column, label in enumerate(labels)}
         self._holds = np.array([[label in chain for label in labels] for chain in chains], np.float64)
 
-    def read(self, tree: Decoded, known: Posterior, sentence: int = 0) -> list[Constituent]:
-        """Those of a tree of one sentence of a batch, outer before inner."""
+    def read(self, tree: Decoded, posterior: Posterior, sentence: int = 0) -> list[Constituent]:
+        """The constituents of a tree, outer before inner; ``sentence`` is its row in the batch."""
         # [C, chains] times which chain holds which label: [C, labels]
-        probabilities = np.minimum(known.of_spans(sentence, tree.starts, tree.ends) @ self._holds, 1.0)
+        probabilities = np.minimum(posterior.of_spans(sentence, tree.starts, tree.ends) @ self._holds, 1.0)
         spans = zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), probabilities, strict=True)
         return [
             Constituent(label, start, end, float(row[self._column[label]]))
@@ -81,46 +81,45 @@ class ConstituentReader:
 
 @dataclass(frozen=True)
 class Analyst:
-    """What to find out about each sentence."""
+    """Analyzes sentences: how many trees, at which temperature, by which decoding."""
 
     chains: tuple[Chain, ...]  # the labels of the model
     force_root: bool
     k: int
-    temperature: float = 1.0  # above 1 a model is less sure of everything
+    temperature: float = 1.0  # above 1, all probabilities are less extreme
     decoding: Decoding = "best"
 
     def __post_init__(self) -> None:
         if self.k < 0:
             raise UsageError(f"the number of trees can't be negative, got {self.k}")
         if not self.temperature > 0:
-            raise UsageError(f"a temperature is greater than 0, got {self.temperature}")
+            raise UsageError(f"the temperature must be greater than 0, got {self.temperature}")
 
     def can_analyze(self, length: int) -> bool:
-        """Whether memory allows to look at more than the best tree of a sentence of so many words."""
+        """True if a sentence of this many words fits in memory for more than its best tree."""
         return 4 * (length + 1) ** 2 * len(self.chains) <= LARGEST_CHART
 
     def best_alone(self, tree: Tree, score: float) -> Analysis:
         """The analysis of a sentence that is too long for more."""
-        found = without_probabilities(tree, score, (ScoredTree(tree, score),)[: self.k])
-        return replace(found, too_long=True)
+        analysis = without_probabilities(tree, score, (ScoredTree(tree, score),)[: self.k])
+        return replace(analysis, too_long=True)
 
     def analyze(self, scores: SpanScores, row: int, build: Callable[[Decoded], Tree]) -> Analysis:
-        """The analysis of one sentence of a batch; ``build`` puts its words under a tree."""
+        """The analysis of one sentence of a batch; ``build`` makes a tree of its words."""
         length = int(scores.lengths[row])
         own = scores.scores[row : row + 1, : length + 1, : length + 1]
         alone = SpanScores(own, scores.lengths[row : row + 1])
-        known = inside.posterior(alone, self.force_root, self.temperature)
-        log_z = float(known.log_z[0])
+        posterior = inside.posterior(alone, self.force_root, self.temperature)
+        log_z = float(posterior.log_z[0])
         best = k_best(alone, 0, max(self.k, 1), self.force_root)
         trees = tuple(
-            ScoredTree(build(found), found.score, float(np.exp(found.score / self.temperature - log_z)))
-            for found in best
+            ScoredTree(build(tree), tree.score, float(np.exp(tree.score / self.temperature - log_z))) for tree in best
         )
         chosen = best[0]
         if self.decoding == "risk":
-            (chosen,) = risk.decode(known, self.force_root)
+            (chosen,) = risk.decode(posterior, self.force_root)
             chosen = replace(chosen, score=float(own[0, chosen.starts, chosen.ends, chosen.labels].sum()))
-        constituents = tuple(self._reader.read(chosen, known))
+        constituents = tuple(self._reader.read(chosen, posterior))
         return Analysis(build(chosen), chosen.score, constituents, trees[: self.k])
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What to do with each chunk of sentences. A job can be pickled: this process does it, or a worker does."""
+"""Jobs to run on each chunk of sentences. A job can be pickled, so that this process or a worker can run it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 class Job(Protocol[Result]):
     @property
     def budget(self) -> int:
-        """The tokens of a batch, as ``features.batching`` counts."""
+        """The number of tokens in a batch, as ``features.batching`` counts them."""
         ...
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Result]:

@@ -1,4 +1,4 @@
-"""``load``: from the name of a model to a parser, on the backend that can run it."""
+"""``load``: finds a model, and makes a parser with a backend that can run it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from fencepost.storage.model_folder import ModelFolder
 
 
 def load(model: str | Path | None = None, *, device: str = "cpu", backend: BackendName | None = None) -> Parser:
-    """The parser in a model folder, or else the one inside the package that has this name; without a name, its ``en``.
+    """Loads a parser from a model folder, or the built-in model of this name (default: ``en``).
 
-    ``backend``: ``onnx`` runs an exported model without torch; without a choice it does, where it can.
+    ``backend``: ``onnx`` runs an exported model without torch, and is the default where it can run the model.
     """
     require_device(device)
     if backend is not None:
@@ -30,14 +30,14 @@ def load(model: str | Path | None = None, *, device: str = "cpu", backend: Backe
 
 
 def load_again(source: Source) -> Parser:
-    """A copy of a parser that was loaded, for another process."""
+    """Loads a copy of a parser, in another process."""
     return load(source.path, device=source.device, backend=source.backend)
 
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:
     if device != "cpu":
         raise UsageError(
-            f"ONNX models run on the CPU, not on {device}", hint="device cpu, or a model with weights for torch"
+            f"ONNX models run on the CPU, not on {device}", hint="use device cpu, or a model with weights for torch"
         )
     if not folder.has(ONNX):
         raise ModelError(f"{folder.path}: no {ONNX} to run", hint="make one with `fencepost export`")
@@ -52,7 +52,7 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
 
 def _load_torch(folder: ModelFolder, device: str) -> Backend:
     if not folder.has(WEIGHTS):
-        hint = 'an exported model runs on device "cpu" with backend "onnx"' if folder.has(ONNX) else None
+        hint = 'this exported model runs on device "cpu" with backend "onnx"' if folder.has(ONNX) else None
         raise ModelError(f"{folder.path}: no {WEIGHTS} for torch to run", hint=hint)
     try:
         from fencepost.backends.torch import TorchBackend  # here: torch is an extra

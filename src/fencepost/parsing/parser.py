@@ -1,4 +1,4 @@
-"""Parser: sentences are checked, cut into chunks, and parsed chunk by chunk, in the order they came."""
+"""Parser: checks sentences, groups them into chunks, and parses chunk by chunk, in order."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from fencepost.parsing.confidence import Analysis, Decoding
 
 BackendName: TypeAlias = Literal["onnx", "torch"]
-LARGE_CHUNK: Final = 16_384  # sentences of a list that are sorted by length together; the collector rests as long
+LARGE_CHUNK: Final = 16_384  # sentences sorted by length together; garbage collection is off for as long
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a parser was loaded from, so that another process can do the same."""
+    """Where a parser was loaded from, so that another process can load it, too."""
 
     path: str
     device: str
@@ -39,7 +39,7 @@ class Source:
 
 
 class Parser:
-    """A model ready to parse. Calls may come from several threads; a loaded parser can be pickled."""
+    """A model ready to parse. It can be called from several threads, and pickled if it was loaded from a folder."""
 
     def __init__(
         self, backend: Backend, config: Config, vocabularies: Vocabularies, *, source: Source | None = None
@@ -52,27 +52,27 @@ class Parser:
         self._source = source
 
     def parse(self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None) -> list[Tree]:
-        """The best tree of each sentence, given as words or as a ``Sentence`` with tags."""
+        """The best tree of each sentence. A sentence is a list of words, or a ``Sentence`` with tags."""
         job = self.best_trees(batch_tokens)
         chunks = equal_chunks(self.checked(sentences), LARGE_CHUNK)
         return [tree for chunk in chunks for tree, _ in self.do(job, chunk)]
 
     def iter_parse(self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None) -> Iterator[Tree]:
-        """``parse`` for endless input: the first tree comes before the second sentence is read, the rest in chunks."""
+        """``parse`` for a stream: the first tree comes before the second sentence is read, the rest in chunks."""
         return (tree for tree, _ in self.iter_scored(sentences, batch_tokens=batch_tokens))
 
     def parse_text(self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None) -> list[Tree]:
-        """Trees for raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean."""
+        """The trees of raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean."""
         if not isinstance(text, str):
-            raise InputError(f"text is a string, not {text!r:.50}", hint="iter_parse_text takes texts in pieces")
-        return self.parse((found.sentence() for found in read_stream([text], mode)), batch_tokens=batch_tokens)
+            raise InputError(f"text must be a string, got {text!r:.50}", hint="iter_parse_text takes text in pieces")
+        return self.parse((each.sentence() for each in read_stream([text], mode)), batch_tokens=batch_tokens)
 
     def iter_parse_text(
         self, pieces_of_text: Iterable[str], mode: Mode = "text", *, batch_tokens: int | None = None
     ) -> Iterator[Tree]:
-        """``parse_text`` for endless text, such as the lines of an open file."""
+        """``parse_text`` for a stream of text, such as the lines of an open file."""
         require_choice("mode", mode, get_args(Mode))
-        sentences = (found.sentence() for found in read_stream(pieces_of_text, mode))
+        sentences = (each.sentence() for each in read_stream(pieces_of_text, mode))
         return self.iter_parse(sentences, batch_tokens=batch_tokens)
 
     def iter_scored(
@@ -91,8 +91,8 @@ class Parser:
     ) -> Analysis:
         """The k best trees of a sentence, and the probability of every constituent of the best.
 
-        One of very many words (1,150 with 100 labels) has its best tree alone, without probabilities, and says so.
-        Without a ``temperature`` it is the model's own: 1, or what ``fencepost calibrate`` has fitted.
+        A very long sentence (1,150 words with 100 labels) gets only its best tree, without probabilities, and
+        ``too_long`` is set. The default ``temperature`` is the model's: 1, or what ``fencepost calibrate`` fitted.
         """
         if isinstance(sentence, str):
             sentence = _sentence_of_text(sentence)
@@ -111,10 +111,10 @@ class Parser:
         return self._do_all(self.analyses(k, temperature, decoding, batch_tokens), sentences)
 
     def span_scores(self, sentences: Iterable[GivenSentence]) -> SpanScores:
-        """The score of every span and label, of all sentences at once: for analyses of a few."""
+        """The score of every span and label, for a few sentences: all are in memory at once."""
         return self._backend.score(self._indexer.batch(list(self.checked(sentences)))).spans
 
-    # The hops that all of the above share, in order; ``Workers`` and ``fencepost parse`` take them one by one.
+    # The steps shared by all of the above, in order; ``Workers`` and ``fencepost parse`` take them one by one.
 
     def best_trees(self, batch_tokens: int | None = None) -> FindBestTrees:
         """The job behind ``parse``."""
@@ -128,15 +128,16 @@ class Parser:
         batch_tokens: int | None = None,
     ) -> Analyze:
         """The job behind ``analyze``."""
-        from fencepost.parsing.confidence import Analyst, Decoding  # here: most programs ask for trees alone
+        from fencepost.parsing.confidence import Analyst, Decoding  # here: most programs only need trees
 
         require_choice("decoding", decoding, get_args(Decoding))
-        heat = self.config.eval.temperature if temperature is None else temperature
-        analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, heat, decoding)
+        if temperature is None:
+            temperature = self.config.eval.temperature
+        analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, temperature, decoding)
         return Analyze(batch_tokens or self._backend.batch_tokens, analyst)
 
     def checked(self, sentences: Iterable[GivenSentence], first: int = 1) -> Iterator[Sentence]:
-        """The sentences as the model reads them; one that can't be parsed is an error that says its number."""
+        """The sentences as the model reads them. If one can't be parsed, the error gives its number."""
         return check_sentences(sentences, self._indexer.reads_tags, first)
 
     def do(self, job: Job[Result], chunk: list[Sentence]) -> list[Result]:
@@ -149,7 +150,7 @@ class Parser:
 
     @property
     def runs_on_cpu(self) -> bool:
-        """Whether it was loaded for the CPU, so that other processes can have a copy that is as fast."""
+        """True if it was loaded for the CPU, so that other processes can load a copy that is as fast."""
         return self._source is not None and self._source.device == "cpu"
 
     @property
@@ -163,14 +164,14 @@ class Parser:
         return self._backend.threads
 
     def __reduce__(self) -> tuple[object, ...]:
-        from fencepost.parsing.load import load_again  # here: it makes parsers, and imports this module
+        from fencepost.parsing.load import load_again  # here: that module imports this one
 
         if self._source is None:
-            raise TypeError("only a parser that was loaded from a folder can be pickled")
+            raise TypeError("only a parser loaded from a folder can be pickled")
         return (load_again, (self._source,))
 
 
 def _sentence_of_text(text: str) -> Sentence:
-    """A text as one sentence, whatever stops are in it."""
+    """A text as one sentence, whatever full stops are in it."""
     tokens = tokenize(text)
     return TextSentence(text, 0, tokens).sentence() if tokens else Sentence(())

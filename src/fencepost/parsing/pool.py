@@ -1,7 +1,7 @@
 """The processes behind ``Workers``: each has its own copy of the model, one thread, and one chunk at a time.
 
-They end at once when their results are no longer wanted: after an error, after Ctrl-C, when the caller stops reading,
-and when this process dies. Those of ``concurrent.futures`` would not (``docs/architecture.md``).
+They end at once when their results are no longer needed: after an error, after Ctrl-C, when the caller stops reading,
+and when this process dies. The processes of ``concurrent.futures`` would not (``docs/architecture.md``).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 Work: TypeAlias = "Callable[[list[Sentence]], list[Any]]"
 NumberedChunk: TypeAlias = "tuple[int, list[Sentence]]"  # with the number of its first sentence
 
-AHEAD: Final = 3  # chunks per process that may be under way or wait for an earlier one: what bounds the memory
+AHEAD: Final = 3  # chunks per process, being parsed or waiting for an earlier one; this bounds memory
 
 
 @dataclass
 class _Slot:
-    """A chunk that was read and whose results were not handed on yet."""
+    """A chunk that was read, and whose results have not been handed on yet."""
 
-    answer: list[Any] | InputError | None = None  # None: it is being parsed; an error: it can't be read
+    answer: list[Any] | InputError | None = None  # None while it is being parsed; an error if it can't be read
 
 
 class Pool:
@@ -50,7 +50,7 @@ class Pool:
         self._is_open = True
 
     def end(self) -> None:
-        """Ends all processes for good. A list that is still being read raises an error from now on."""
+        """Ends all processes for good. Reading further results raises an error from now on."""
         self._is_open = False
         self._free.clear()
         self._end(list(self._processes))
@@ -74,7 +74,7 @@ class Pool:
                         raise answer
                     yield answer
         finally:
-            # After an error or an early exit: a late answer must not be taken for that of another call.
+            # After an error or an early exit, a late answer must not be taken for the answer to another call.
             self._end(list(busy))
 
     def _hand_out(
@@ -85,14 +85,14 @@ class Pool:
         busy: dict[Connection, _Slot],
         turn: deque[_Slot],
     ) -> None:
-        """Reads chunks and sends them off while a process is free."""
-        while len(turn) < AHEAD * self._workers and self._has_one_for(busy) and not (turn and is_waiting()):
+        """Reads chunks and sends them to processes while one is free."""
+        while len(turn) < AHEAD * self._workers and self._may_use_another(busy) and not (turn and is_waiting()):
             slot = _Slot()
             try:
                 first, chunk = next(chunks)
             except StopIteration:
                 return
-            except InputError as error:  # it is raised after the results of the chunks before it
+            except InputError as error:  # raised later, after the results of the chunks before it
                 slot.answer = error
             else:
                 if chunk:
@@ -104,7 +104,7 @@ class Pool:
             turn.append(slot)
 
     def _receive(self, busy: dict[Connection, _Slot]) -> None:
-        """Waits for an answer, and takes every answer that has come."""
+        """Waits for an answer, and takes every answer that has arrived."""
         for connection in set(busy).intersection(wait(list(busy))):
             busy[connection].answer = _read_answer(connection)
             del busy[connection]
@@ -112,10 +112,10 @@ class Pool:
 
     def _require_open(self) -> None:
         if not self._is_open:
-            raise UsageError("the processes that parsed have ended", hint="read results inside of `with Workers(…)`")
+            raise UsageError("the worker processes have ended", hint="read the results inside `with Workers(…)`")
 
-    def _has_one_for(self, busy: dict[Connection, _Slot]) -> bool:
-        """True if this list may use another process. Every list gets one, even while others use all of them."""
+    def _may_use_another(self, busy: dict[Connection, _Slot]) -> bool:
+        """True if this call may use another process. Every call gets at least one, even if others use all of them."""
         return not busy or bool(self._free) or len(self._processes) < self._workers
 
     def _give_back(self, connection: Connection) -> None:
@@ -125,7 +125,7 @@ class Pool:
             self._free.append(connection)
 
     def _take(self) -> Connection:
-        """A process that is free, or a new one."""
+        """A free process, or a new one."""
         while self._free:
             connection = self._free.pop()
             if self._processes[connection].is_alive():
@@ -148,7 +148,7 @@ class Pool:
 
 
 def _send(connection: Connection, work: tuple[Job[Any], int, list[Sentence]]) -> None:
-    # A process that has ended is found when its answer is read.
+    # That a process has ended is noticed when its answer is read.
     with suppress(BrokenPipeError):
         connection.send(work)
 
@@ -158,7 +158,7 @@ def _read_answer(connection: Connection) -> list[Any]:
         answer: list[Any] | FencepostError = connection.recv()
     except (EOFError, ConnectionError):
         raise WorkerError(
-            "a parsing process was killed", hint="where memory ran out, fewer workers or --batch-tokens 500 need less"
+            "a worker process was killed", hint="if memory ran out, use fewer workers or --batch-tokens 500"
         ) from None
     if isinstance(answer, FencepostError):
         raise answer
@@ -169,8 +169,8 @@ def _read_answer(connection: Connection) -> list[Any]:
 
 
 def _work(connection: Connection, load: Callable[..., Parser], source: tuple[object, ...]) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process, and the first one ends the others
-    with suppress(EOFError, ConnectionError):  # nobody is there any more
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the main process ends the others
+    with suppress(EOFError, ConnectionError):  # the main process is gone
         try:
             parser: Parser = load(*source)
         except FencepostError as error:
@@ -192,10 +192,10 @@ def _answer(work: Work, first: int, sentences: list[Sentence]) -> list[Any] | Fe
 
 
 def _culprit(work: Work, sentences: list[Sentence]) -> int:
-    """The place of the sentence that fails by itself; where none does, the longest, which needs the most memory."""
-    for place, sentence in enumerate(sentences):
+    """The index of the first sentence that fails by itself; if none does, the longest, which needs the most memory."""
+    for index, sentence in enumerate(sentences):
         try:
             work([sentence])
         except Exception:
-            return place
-    return max(range(len(sentences)), key=lambda place: len(sentences[place]))
+            return index
+    return max(range(len(sentences)), key=lambda index: len(sentences[index]))

@@ -1,4 +1,4 @@
-"""How fast a model parses here: the figures of ``fencepost bench``."""
+"""Measures how fast a model parses on this machine, for ``fencepost bench``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ fencepost.load(sys.argv[1], device=sys.argv[2]).parse([["It", "rained", "."]])
 
 @dataclass(frozen=True)
 class Speed:
-    """Clock seconds say how long someone waits, CPU-seconds what it costs; on a busy machine only the latter hold."""
+    """Clock seconds are what a user waits; CPU-seconds are the cost, and also hold on a busy machine."""
 
     sentences: int
     words: int
@@ -49,8 +49,11 @@ def bench_sentences() -> list[list[str]]:
 
 
 def parsing_speed(parser: Parser, sentences: list[list[str]], seconds: float) -> Speed:
-    """The fastest of the rounds that fit in so many seconds. Each has twice the sentences of the one before, while
-    that leaves time for several: large batches fit a GPU better. Words that come again are known from the second on."""
+    """The fastest of the rounds that fit in this many seconds.
+
+    Each round has twice the sentences of the one before, as long as several still fit: a GPU needs large batches.
+    Sentences repeat, so words are already known from the second round on.
+    """
     began = time.perf_counter()
     rounds: list[Speed] = []
     copies = 1
@@ -69,7 +72,7 @@ def _round(parser: Parser, sentences: list[list[str]]) -> Speed:
 
 
 def cold_start(model: str | Path, device: str = "cpu") -> Speed:
-    """A new process, from its start to its first tree and its end; the best of three."""
+    """The time of a new process from its start through its first tree to its end; the best of three."""
     return min((_first_tree(model, device) for _ in range(3)), key=lambda speed: speed.cpu_seconds)
 
 

@@ -1,4 +1,4 @@
-"""Parsing with several processes, each with its own copy of the model and one thread. Trees keep their order."""
+"""Parses in several processes, each with its own copy of the model and one thread. Trees keep their order."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from fencepost.trees.tree import Tree
     from fencepost.trees.treebank import Sentence
 
-FEW: Final = 1_000  # sentences that this process parses at most before others are started
-MOST: Final = 8  # processes, unless more are asked for: each has the model in memory
-CHUNK: Final = 16_000  # tokens that one process gets at once
+FEW: Final = 1_000  # sentences that this process parses before it starts others
+MOST: Final = 8  # processes by default: each holds the model in memory
+CHUNK: Final = 16_000  # tokens sent to a process at once
 
 
 def usable_cores() -> int:
@@ -37,14 +37,14 @@ def parse_with_workers(
     *,
     batch_tokens: int | None = None,
 ) -> Iterator[Tree]:
-    """``parser.iter_parse`` with ``workers`` processes; ``Workers`` says how many by default."""
+    """``parser.iter_parse`` with several processes; see ``Workers`` for the default number."""
     with Workers(parser, workers) as crew:
         for tree, _ in crew.iter_scored(sentences, batch_tokens=batch_tokens):
             yield tree
 
 
 class Workers:
-    """A parser's ``iter_scored`` and ``iter_analyze``, done by several processes; to be used in a ``with`` statement.
+    """A parser's ``iter_scored`` and ``iter_analyze`` with several processes. Use it in a ``with`` statement.
 
     Default: the first 1,000 sentences run in this process, the others in one process per core, at most 8. On a GPU the
     device does the work, and this process is enough.
@@ -52,12 +52,12 @@ class Workers:
 
     def __init__(self, parser: Parser, workers: int | None = None) -> None:
         if workers is not None and workers < 1:
-            raise UsageError(f"{workers} workers can't parse anything", hint="1, or a process for each core")
+            raise UsageError(f"workers must be at least 1, got {workers}", hint="use 1, or one per core")
         automatic = min(usable_cores(), MOST) if parser.runs_on_cpu else 1
         self._parser = parser
         self._workers = workers or automatic
         self._few = FEW if workers is None else 0
-        self._given = 0  # sentences, of all lists together
+        self._count = 0  # sentences so far, over all calls
         self._pool: Pool | None = None
 
     def __enter__(self) -> Workers:
@@ -70,7 +70,7 @@ class Workers:
 
     @property
     def largest_chunk(self) -> int:
-        """In tokens. Chunks for several processes are smaller, so that all of them stay busy to the end."""
+        """The largest chunk in tokens. It is smaller for several processes, so that all stay busy to the end."""
         return LARGEST if self._workers == 1 else CHUNK
 
     def iter_scored(
@@ -98,7 +98,7 @@ class Workers:
     ) -> Iterator[list[Result]]:
         """The results of each chunk of checked sentences, in order.
 
-        Later chunks are read while earlier ones are parsed, unless reading on would wait, as ``is_waiting`` says.
+        Later chunks are read while earlier ones are parsed, unless ``is_waiting`` says that reading would block.
         """
         numbered = self._numbered(chunks)
         for first, chunk in numbered:
@@ -112,6 +112,6 @@ class Workers:
 
     def _numbered(self, chunks: Iterable[list[Sentence]]) -> Iterator[NumberedChunk]:
         for chunk in chunks:
-            first = self._given + 1
-            self._given += len(chunk)
+            first = self._count + 1
+            self._count += len(chunk)
             yield first, chunk

@@ -1,6 +1,6 @@
-"""Raw text to sentences to tokens, each with its place in the text.
+"""Splits raw text into sentences and tokens, each with its position in the text.
 
-Nothing here knows about trees, models or numbers.
+Nothing here depends on models.
 """
 
 from fencepost.text.sentences import Mode, Span, read_sentences, split_sentences

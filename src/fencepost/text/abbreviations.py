@@ -1,4 +1,4 @@
-"""Abbreviations of English that end in a period, and words that often begin a sentence."""
+"""English abbreviations that end in a period, and words that often begin a sentence."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Nothing ends with these: a name or an explanation follows.
+# No sentence ends with these: a name or an explanation follows.
 NEVER_LAST: Final = _words(
     "mr mrs ms messrs mme mlle dr prof gen sen sens rep reps gov govs lt col sgt capt cmdr adm maj cpl pvt rev hon "
     "pres supt atty msgr st mt vs e.g i.e cf viz approx"
 )
-# These are followed by a number, or else are words.
+# These are abbreviations before a number, and ordinary words otherwise ("no", "art").
 BEFORE_NUMBERS: Final = _words(
     "no nos art p pp par sect sec secs op fig figs eq eqs ref refs vol vols ch ca tel ext "
     "jan feb mar apr jun jul aug sep sept oct nov dec"
 )
-# These may end a sentence. At its end the period is theirs: no other token stands for it.
+# These may end a sentence. Even then the period stays part of the abbreviation, not a token of its own.
 OTHERS: Final = _words(
     "inc corp ltd co cos bros llc plc jr sr etc esq dept assn univ ave blvd rd hwy bldg apt ph.d "
     "ala ariz ark calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex va vt wis wyo "

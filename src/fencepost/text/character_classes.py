@@ -1,8 +1,8 @@
-"""The shadow of a text: as long as the text, but written in few characters, so that plain patterns can read it.
+"""Maps a text to a text of the same length over a small alphabet, so that simple patterns work for every script.
 
-Letters of all scripts become ``a`` or ``A``, digits ``0``, blanks a blank, curly apostrophes straight ones, and so on.
-Whatever has no category of its own (marks, controls, direction marks, unassigned) counts as a letter: it stays in the
-word that it stands in.
+Letters outside ASCII become ``a`` or ``A``, digits ``0``, whitespace a blank, curly apostrophes straight ones, and so
+on. Characters without a class of their own (combining marks, controls, direction marks, unassigned) count as letters,
+so that they never split the word they are in.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
-EMOJI: Final = "\x01"  # any other symbol, too
+EMOJI: Final = "\x01"  # and any other symbol
 JOINER: Final = "\x02"  # joins emoji, and letters of some scripts
 EXTENDER: Final = "\x03"  # changes the emoji or the digit before it: skin tones, variants, key caps
 FLAG_LETTER: Final = "\x04"
-OTHER: Final = "\x05"  # any other punctuation and mathematics
+OTHER: Final = "\x05"  # any other punctuation, and mathematical signs
 DASH: Final = "–"
 FULL_STOP: Final = "。"  # ends a sentence without a blank after it
 
@@ -45,7 +45,7 @@ _SPECIAL: Final = {
 _CATEGORIES: Final = {
     "Lu": "A",
     "Lt": "A",
-    "Lo": "A",  # scripts without small letters: any word may begin a sentence
+    "Lo": "A",  # scripts without lower case: any word may begin a sentence
     "Nd": "0",
     "Nl": "0",
     "No": "0",
@@ -63,12 +63,12 @@ _CATEGORIES: Final = {
 }
 
 
-class _Shadows(dict[int, str]):
-    """Filled as characters are met."""
+class _Classes(dict[int, str]):
+    """The class of each code point, computed on first use."""
 
     def __missing__(self, code: int) -> str:
-        found = self[code] = _class_of(chr(code))
-        return found
+        self[code] = character_class = _class_of(chr(code))
+        return character_class
 
 
 def _class_of(character: str) -> str:
@@ -85,8 +85,8 @@ def _class_of(character: str) -> str:
     return _CATEGORIES.get(unicodedata.category(character), "a")
 
 
-_SHADOWS: Final = _Shadows()
+_CLASSES: Final = _Classes()
 
 
 def classify(text: str) -> str:
-    return text.translate(_SHADOWS)
+    return text.translate(_CLASSES)

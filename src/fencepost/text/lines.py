@@ -1,4 +1,4 @@
-"""The lines of files of raw text, good or bad: one that is not UTF-8 is not the end of the others."""
+"""Reads raw text line by line. A line that is not UTF-8 is marked as bad, and reading goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_LINE: Final = 2**24  # bytes
 
 
 class TextLine(NamedTuple):
-    """A line with its end. A bad one has a problem, and signs in the place of what can't be read."""
+    """A line with its line end. A bad line has a ``problem``, and U+FFFD instead of what can't be read."""
 
     text: str
     number: int
@@ -34,7 +34,7 @@ def _lines(file: BinaryIO, source: str) -> Iterator[TextLine]:
             hint = f"iconv -f UTF-16 -t UTF-8 {source}"
             raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
         if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
-            yield TextLine("\n", number, len(line) + _skip_line(file), "a line of more than 16 MB")
+            yield TextLine("\n", number, len(line) + _skip_line(file), "the line is longer than 16 MB")
         else:
             yield _decoded(line, number)
 
@@ -47,7 +47,7 @@ def _decoded(line: bytes, number: int) -> TextLine:
         text = line[start:].decode("utf-8", "replace")
         problem = f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}"
     if "\0" in text:
-        text, problem = text.replace("\0", "\ufffd"), problem or "a NUL byte: is it UTF-16, or a binary file?"
+        text, problem = text.replace("\0", "\ufffd"), problem or "a NUL byte: is this UTF-16 or a binary file?"
     return TextLine(text, number, len(line), problem)
 
 

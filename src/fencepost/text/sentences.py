@@ -1,4 +1,4 @@
-"""Where sentences end: after a full stop, by the words around it; always at an empty line; at line ends if asked."""
+"""Finds sentences. They end at full stops, judged by the words around, at empty lines and, if asked, at line ends."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from fencepost.text.abbreviations import BEFORE_NUMBERS, NEVER_LAST, OTHERS, STA
 from fencepost.text.character_classes import FULL_STOP, classify
 from fencepost.text.tokens import ACRONYM, Token, tokenize
 
-# "text": line ends are blanks; "paragraph": no sentence goes past a line end; "line": a sentence a line.
+# "text": line ends are just whitespace; "paragraph": no sentence crosses a line end; "line": one sentence per line.
 Mode: TypeAlias = Literal["text", "paragraph", "line"]
 
 
 class Span(NamedTuple):
-    """A sentence: ``text[start:end]``, without blanks around it."""
+    """A sentence: ``text[start:end]``, without surrounding whitespace."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ _WORD: Final = re.compile(r"[A-Za-z]")
 
 
 def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
-    """The sentences of a text in order; every character outside them is blank."""
+    """The sentences of a text in order. Everything outside them is whitespace."""
     parts = _pieces(text, border(mode))
     if mode == "line":
         return parts
@@ -42,7 +42,7 @@ def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
 
 
 def count_certain(text: str, spans: list[Span], mode: Mode = "text") -> int:
-    """How many of a text's sentences stay as they are, whatever follows the text."""
+    """How many of the sentences are final, whatever text comes next."""
     if not spans or border(mode).search(text, spans[-1].end):
         return len(spans)
     if len(spans) > 1 and _may_join(text, spans[-2].end):
@@ -51,19 +51,19 @@ def count_certain(text: str, spans: list[Span], mode: Mode = "text") -> int:
 
 
 def border(mode: Mode) -> re.Pattern[str]:
-    """What no sentence goes past."""
+    """A pattern that no sentence crosses."""
     require_choice("mode", mode, get_args(Mode))
     return _BLANK_LINES if mode == "text" else _LINES
 
 
 def _may_join(text: str, end: int) -> bool:
-    """Whether more of the word after ``end`` could still show that no sentence ends there."""
-    found = _NEXT.match(classify(text[end:]))
-    return found is not None and end + found.end() == len(text)
+    """True if the text breaks off in the word after ``end``, whose rest may show that no sentence ends there."""
+    match = _NEXT.match(classify(text[end:]))
+    return match is not None and end + match.end() == len(text)
 
 
 def _pieces(text: str, border: re.Pattern[str]) -> list[Span]:
-    borders = [0, *(place for match in border.finditer(text) for place in match.span()), len(text)]
+    borders = [0, *(edge for match in border.finditer(text) for edge in match.span()), len(text)]
     pieces = zip(borders[::2], borders[1::2], strict=True)
     return [piece for start, end in pieces if (piece := _strip(text, start, end))]
 
@@ -90,29 +90,29 @@ def _split(text: str, part: Span) -> Iterator[Span]:
 
 
 def _is_border(classes: str, begin: int, stop: re.Match[str], end: int) -> bool:
-    """Whether the sentence that began at ``begin`` ends at ``end``, after a full stop and closing quotes."""
+    """True if the sentence from ``begin`` ends at ``end``, which is after a full stop and closing quotes."""
     if stop[0][0] == FULL_STOP:
         return True
     if classes[end] != " ":
         return False
-    found = _NEXT.match(classes, end)
-    following = found[1] if found else ""
-    if following[:1].islower() and not _in_small_letters(classes, begin, stop.start()):
+    match = _NEXT.match(classes, end)
+    following = match[1] if match else ""
+    if following[:1].islower() and not _begins_in_lower_case(classes, begin, stop.start()):
         return False
     if stop[0] in ("...", "…", ".."):
         return following not in ("", "I")
     return stop[0] != "." or _ends_after_period(classes, begin, stop.start(), following)
 
 
-def _in_small_letters(classes: str, begin: int, end: int) -> bool:
-    """Whether the sentence itself began with a small letter, as people write in chats."""
+def _begins_in_lower_case(classes: str, begin: int, end: int) -> bool:
+    """True if the sentence itself begins in lower case, as people write in chats."""
     first = _WORD.search(classes, begin, end)
     return first is not None and first[0].islower()
 
 
 def _ends_after_period(classes: str, begin: int, period: int, following: str) -> bool:
-    found = _LAST_WORD.search(classes, max(begin, period - _LONGEST_WORD), period)
-    word = found[0].lower() if found else ""
+    match = _LAST_WORD.search(classes, max(begin, period - _LONGEST_WORD), period)
+    word = match[0].lower() if match else ""
     starts = following.lower() in STARTERS and following[:1].isupper()
     if word in NEVER_LAST or _ENUMERATION.fullmatch(classes, begin, period):
         return False
@@ -125,20 +125,20 @@ def _ends_after_period(classes: str, begin: int, period: int, following: str) ->
     return True
 
 
-# A longer sentence is cut: what a chart takes grows with the square of its length.
+# A longer sentence is cut: the memory for its chart grows with the square of its length.
 LONGEST_SENTENCE: Final = 400
-MOST_WORDS: Final = 3000  # of a sentence that must not be cut: the time for it grows with the cube of its length
+MOST_WORDS: Final = 3000  # in a sentence that must not be cut: parsing time grows with the cube of its length
 _GOOD_CUTS: Final = (";", ":", ",", ".", "!", "?", ")")
 
 
 def read_sentences(text: str, mode: Mode = "text") -> Iterator[tuple[Span, list[Token]]]:
-    """Each sentence with its tokens; they count characters from the start of the sentence."""
+    """Each sentence with its tokens, whose offsets count from the start of the sentence."""
     for span in split_sentences(text, mode):
         yield from tokenize_span(text, span)
 
 
 def tokenize_span(text: str, span: Span) -> Iterator[tuple[Span, list[Token]]]:
-    """A sentence with its tokens, cut into several where it is too long."""
+    """A sentence with its tokens; several shorter ones if it is too long."""
     tokens = tokenize(text[span.start : span.end])
     if len(tokens) <= LONGEST_SENTENCE:
         yield span, tokens
@@ -150,11 +150,11 @@ def tokenize_span(text: str, span: Span) -> Iterator[tuple[Span, list[Token]]]:
 
 
 def _cut(tokens: list[Token]) -> Iterator[list[Token]]:
-    """Pieces that are not too long, cut after punctuation where there is some in their second half."""
+    """Cuts a long sentence, after punctuation if there is any in the second half of a piece."""
     start = 0
     while len(tokens) - start > LONGEST_SENTENCE:
-        places = range(start + LONGEST_SENTENCE, start + LONGEST_SENTENCE // 2, -1)
-        end = next((place for place in places if tokens[place - 1].form in _GOOD_CUTS), start + LONGEST_SENTENCE)
+        ends = range(start + LONGEST_SENTENCE, start + LONGEST_SENTENCE // 2, -1)
+        end = next((end for end in ends if tokens[end - 1].form in _GOOD_CUTS), start + LONGEST_SENTENCE)
         yield tokens[start:end]
         start = end
     yield tokens[start:]

@@ -1,4 +1,4 @@
-"""Sentences of a text that comes piece by piece, as soon as their end is certain and in bounded memory."""
+"""Splits a text that arrives in pieces: each sentence comes as soon as its end is certain, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from fencepost.text.sentences import Mode, Span, border, count_certain, split_se
 from fencepost.text.tokens import Token
 from fencepost.trees.treebank import Sentence
 
-_MOST_HELD: Final = 8192  # characters: of a sentence without end not many more are held back
-_NEAR: Final = 64  # characters: after a full stop as many are looked at again and again, for a sentence to come soon
-_SHORT: Final = 512  # characters: in more than these an end is not looked for again at every full stop
+_MOST_HELD: Final = 8192  # characters; a sentence that goes on for longer is cut
+_NEAR: Final = 64  # characters before a new piece to search again: only now may a full stop there end a sentence
+_SHORT: Final = 512  # characters; beyond these, not every full stop triggers a new search for an end
 _STOP: Final = "[.!?…。！？｡।؟۔]"
 _MAY_END: Final = re.compile(rf"{_STOP}|\n[^\S\n]*\n")
 _MAY_END_LINES: Final = re.compile(rf"{_STOP}|\n")
 
 
 class TextSentence(NamedTuple):
-    """A sentence as it stands in a text. Its tokens count characters from its own start."""
+    """A sentence with its position in a text. The offsets of its tokens count from the start of the sentence."""
 
     text: str
     offset: int  # characters before it in the whole text
     tokens: list[Token]
-    tokenized: bool = False  # blanks stand between all tokens, and don't say where they stood before
-    tags: tuple[str, ...] | None = None  # that came with the tokens
+    tokenized: bool = False  # blanks separate all tokens, so they say nothing about the original spacing
+    tags: tuple[str, ...] | None = None  # given with the tokens
 
     def sentence(self) -> Sentence:
-        """What the parser reads."""
+        """The sentence in the form that the parser reads."""
         following = [token.start for token in self.tokens[1:]] + [len(self.text) + 1]
         spaces = tuple(token.end < start for token, start in zip(self.tokens, following, strict=True))
         words = tuple(token.form for token in self.tokens)
@@ -36,14 +36,14 @@ class TextSentence(NamedTuple):
 
 
 def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSentence]:
-    """The sentences of a text that is cut into pieces anywhere: those of the whole text.
+    """The sentences of a text that arrives in arbitrary pieces: the same as those of the whole text.
 
-    But a sentence that has no end for very long is cut, between words, so that memory is bounded.
+    The exception is a sentence that goes on for very long: it is cut between words, so that memory stays bounded.
     """
     may_end = _MAY_END if mode == "text" else _MAY_END_LINES
     past_end = border(mode)
     held, offset, looked, in_vain = "", 0, 0, 0
-    spans: list[Span] | None = []  # the sentences of what is held, where they are known
+    spans: list[Span] | None = []  # the sentences in ``held``; None if not computed yet
     for piece in pieces:
         if len(held) >= _MOST_HELD:
             done = _last_word(held)
@@ -53,7 +53,7 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
         if len(held) < _MOST_HELD and not may_end.search(held, max(looked - _NEAR, 0)):
             looked = len(held)
             continue
-        # Full stops that end no sentence, as in numbers, would take time by the square of their number.
+        # Full stops that end no sentence, as in numbers, would otherwise cost quadratic time.
         may_wait = _SHORT < len(held) < min(in_vain * 9 // 8, _MOST_HELD)
         if may_wait and not past_end.search(held, max(len(held) - len(piece) - _NEAR, 0)):
             continue
@@ -69,7 +69,7 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSent
 
 
 def _last_word(text: str) -> int:
-    """Where the last word begins, which may not be complete; the end if it is, or is all there is."""
+    """The start of the last word, which may be incomplete; the end of the text if it is complete or the only word."""
     if text[-1].isspace():
         return len(text)
     return len(text) - len(text.split()[-1]) or len(text)

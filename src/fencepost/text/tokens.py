@@ -1,4 +1,4 @@
-"""Penn-style tokens of a sentence, each with its place in the original: no character but blanks is left out."""
+"""Splits a sentence into Penn-style tokens, each with its position. Only whitespace is left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fencepost.trees.tree import NOT_TEXT
 
 
 class Token(NamedTuple):
-    """A word or a mark. ``text`` is what is written; ``form`` is what the parser reads, with Penn's quotes."""
+    """A word or punctuation mark. ``text`` is the original; ``form`` is what the parser reads, with Penn's quotes."""
 
     text: str
     start: int
@@ -49,7 +49,7 @@ _TOKEN: Final = re.compile("|".join(_PATTERNS))
 _AFTER_URL: Final = ".,;:!?'*"
 _CLOSERS: Final = re.compile("[\"'”)\\]}]+")
 _ENDING: Final = re.compile(r"(n't|'(?:s|m|d|ll|re|ve))$", re.IGNORECASE)
-# Words that Penn writes as two, and where they part.
+# Words that the Penn Treebank splits in two, and where.
 _TWO_WORDS: Final = {
     "cannot": 3,
     "gonna": 3,
@@ -68,42 +68,42 @@ ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 def tokenize(sentence: str) -> list[Token]:
     """The tokens of one sentence. Its final period is a token of its own; other periods stay with their words."""
     classes = classify(sentence)
-    places = [part for place in _places(classes) for part in _parts(classes, *place)]
-    return list(_with_forms(sentence, classes, places))
+    spans = [part for span in _spans(classes) for part in _parts(classes, *span)]
+    return list(_with_forms(sentence, classes, spans))
 
 
-def penn_forms(sentence: str, places: list[tuple[int, int]]) -> list[str]:
-    """What the parser reads for the tokens of somebody else, at these places of a sentence."""
-    return [token.form for token in _with_forms(sentence, classify(sentence), places)]
+def penn_forms(sentence: str, spans: list[tuple[int, int]]) -> list[str]:
+    """The forms that the parser reads for tokens from another tokenizer, given their spans in the sentence."""
+    return [token.form for token in _with_forms(sentence, classify(sentence), spans)]
 
 
 def is_abbreviation(word: str) -> bool:
-    """Whether a word, given without its period, is written with one even at the end of a sentence."""
+    """True if a word, given without its period, keeps the period even at the end of a sentence."""
     return word.lower() in NEVER_LAST | OTHERS or bool(ACRONYM.fullmatch(word))
 
 
-def _places(classes: str) -> Iterator[tuple[int, int]]:
-    """Tokens before contractions are parted."""
-    place, last = 0, len(classes.rstrip())
-    while found := _TOKEN.search(classes, place):
-        start, end = found.span()
-        if found.lastgroup == "url":
+def _spans(classes: str) -> Iterator[tuple[int, int]]:
+    """The spans of tokens before contractions are split."""
+    position, last = 0, len(classes.rstrip())
+    while match := _TOKEN.search(classes, position):
+        start, end = match.span()
+        if match.lastgroup == "url":
             end = _end_of_url(classes, start, end)
-        elif found.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
+        elif match.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
             end -= 1
         yield start, end
-        place = end
+        position = end
 
 
 def _end_of_url(classes: str, start: int, end: int) -> int:
-    """Without the punctuation of the sentence around it."""
+    """The end of a URL without the punctuation of the sentence around it."""
     opened = any(bracket in classes[start:end] for bracket in "([{")
     outside = _AFTER_URL if opened else _AFTER_URL + ")]}"
     return start + max(1, len(classes[start:end].rstrip(outside)))
 
 
 def _is_full_stop(classes: str, start: int, end: int, last: int) -> bool:
-    """Whether the period of a word ends the sentence, or what is quoted in it."""
+    """True if the period of a word ends the sentence, or a quotation inside it."""
     closers = _CLOSERS.match(classes, end)
     ends = end == last if closers is None else closers.end() == last or classes[closers.end()] == " "
     return ends and not is_abbreviation(classes[start : end - 1])
@@ -122,9 +122,9 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start, end), *reversed(parts)]
 
 
-def _with_forms(sentence: str, classes: str, places: list[tuple[int, int]]) -> Iterator[Token]:
+def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> Iterator[Token]:
     is_open = False
-    for start, end in places:
+    for start, end in spans:
         text, mark = sentence[start:end], classes[start:end]
         form = NOT_TEXT.sub("\ufffd", text.replace("’", "'") if "'" in mark else text)
         if mark in _QUOTES:
@@ -140,7 +140,7 @@ _QUOTES: Final = {"“": "``", "”": "''", "‘‘": "``", "‘": "`"}
 
 
 def _opens(classes: str, start: int, end: int, is_open: bool) -> bool:
-    """Whether a straight quote opens: by the blanks around it, or else by whether one is open already."""
+    """True if a straight quote opens. The blanks around it decide or, failing that, whether a quote is open already."""
     blank_before = start == 0 or classes[start - 1] in " ([{-–\"'`“‘"
     blank_after = end == len(classes) or classes[end] in " .,;:!?)]}-–\"'”"
     return blank_before if blank_before != blank_after else not is_open and end < len(classes)
