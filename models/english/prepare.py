@@ -1,9 +1,10 @@
 """Training, development and test files of the English model, from the treebanks that it may be trained on.
 
-    python models/english/prepare.py --treebanks DIR --out DIR [--seed 1]
+    python models/english/prepare.py --treebanks DIR --out DIR [--seed 1] [--craft 6000]
 
-DIR has the folders en/gum, en/masc, en/craft and en/wsj-sample, each with train, dev and test (.txt, one tree a line)
-and a .meta.tsv beside each. The same seed gives the same files.
+DIR has the folders en/gum, en/masc, en/craft and en/wsj-sample, each with train, dev and test (.txt, one tree per line)
+and a .meta.tsv beside each. The same seed gives the same files. train.txt is train.gum.txt, train.masc.txt and
+train.craft.txt, shuffled. --craft is the greatest number of CRAFT's sentences, which are chosen at random.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--treebanks", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--craft", type=int, default=CRAFT_TRAIN)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     tests = {corpus: load(arguments.treebanks, corpus, splits) for corpus, splits in TESTS.items()}
@@ -63,8 +65,9 @@ def main() -> None:
     for corpus in TRAINED_ON:
         # A generator for each treebank, so that a change to one leaves the others as they were.
         choice = random.Random(f"{arguments.seed} {corpus}")
-        found = training_trees(load(arguments.treebanks, corpus, ["train"]), corpus, tested, choice)
-        train += report(f"train {corpus}", found)
+        most = arguments.craft if corpus == "craft" else None
+        found = training_trees(load(arguments.treebanks, corpus, ["train"]), corpus, tested, choice, most)
+        train += save(arguments.out / f"train.{corpus}.txt", found)
         dev_trees = development_trees(load(arguments.treebanks, corpus, ["dev"]), corpus, choice)
         dev += save(arguments.out / f"dev.{corpus}.txt", dev_trees)
     random.Random(arguments.seed).shuffle(train)
@@ -80,13 +83,15 @@ def save_tests(out: Path, corpus: str, items: Sequence[Item]) -> None:
         save(out / f"test.{corpus}.{genre.replace(' ', '-')}.txt", trees)
 
 
-def training_trees(items: Sequence[Item], corpus: str, tested: set[str], choice: random.Random) -> list[Tree]:
+def training_trees(
+    items: Sequence[Item], corpus: str, tested: set[str], choice: random.Random, most: int | None = None
+) -> list[Tree]:
     free = [item.tree for item in items if item.free]
     unseen = [tree for tree in free if letters(tree) not in tested]
     kept = list(without_repeats(unseen))
     print(f"{corpus}: {len(free):,} free, {len(free) - len(unseen)} tested on, {len(unseen) - len(kept)} repeated")
-    if corpus == "craft":
-        kept = choice.sample(kept, min(CRAFT_TRAIN, len(kept)))
+    if most is not None:
+        kept = choice.sample(kept, min(most, len(kept)))
     return [copy for tree in kept for copy in versions(tree, choice)]
 
 

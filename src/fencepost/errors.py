@@ -1,4 +1,4 @@
-"""What can go wrong, as types. Every message says what is wrong, where, and (``hint``) what to do."""
+"""The errors that fencepost raises. A message says what is wrong and where; its ``hint`` says what to do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-COPY_AGAIN: Final = "copy the model folder again, whole"
+COPY_AGAIN: Final = "copy the whole model folder again"
 
 
 class FencepostError(Exception):
@@ -33,19 +33,19 @@ def _rebuild(kind: type[FencepostError], args: tuple[str], state: dict[str, obje
 
 
 class UsageError(FencepostError):
-    """A command line or a call that can't mean anything."""
+    """A command or a call with arguments that make no sense."""
 
 
-def require_choice(name: str, given: object, choices: Sequence[str]) -> None:
-    """Refuses what is none of the words that an argument takes."""
-    if given not in choices:
-        raise UsageError(f"{name} can't be {given!r}", hint=f"it is one of {', '.join(choices)}")
+def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raises UsageError unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise UsageError(f"{name} can't be {value!r}", hint=f"use one of {', '.join(choices)}")
 
 
 def require_device(name: str) -> None:
-    """Refuses a device that no model runs on."""
+    """Raises UsageError unless ``name`` is the name of a device that models run on."""
     if not isinstance(name, str) or not re.fullmatch("cpu|cuda(:[0-9]+)?", name):
-        raise UsageError(f"device can't be {name!r}", hint="it is cpu, cuda, or a GPU by its number, such as cuda:1")
+        raise UsageError(f"device can't be {name!r}", hint="use cpu, cuda, or a GPU by its number, such as cuda:1")
 
 
 class ConfigError(FencepostError):
@@ -60,20 +60,20 @@ class MissingExtraError(FencepostError):
     """An optional dependency that this call needs is not installed."""
 
     def __init__(self, package: str, extra: str, what: str) -> None:
-        where = f'pip install ".[{extra}]" in a checkout, or "fencepost[{extra}]"'
-        super().__init__(f"{what} needs {package}, which is not installed", hint=where)
+        install = f'pip install ".[{extra}]" in a checkout, or "fencepost[{extra}]"'
+        super().__init__(f"{what} needs {package}, which is not installed", hint=install)
 
 
 class TrainingError(FencepostError):
-    """Training that can't go on: NaN, out of memory, nothing to train on."""
+    """Training that can't continue: NaN, out of memory, no training data."""
 
 
 class WorkerError(FencepostError):
-    """A process that parses for another one failed."""
+    """A worker process failed."""
 
 
 class InputError(FencepostError):
-    """Input that can't be used, with the place where it stands."""
+    """Input that can't be used, with its file and line where they are known."""
 
     def __init__(
         self,
@@ -84,9 +84,9 @@ class InputError(FencepostError):
         excerpt: str | None = None,
         hint: str | None = None,
     ) -> None:
-        place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        location = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
         quoted = "" if excerpt is None else f": {excerpt}"
-        super().__init__(f"{place}{message}{quoted}", hint=hint)
+        super().__init__(f"{location}{message}{quoted}", hint=hint)
         self.problem = message
         self.source = source
         self.line = line
@@ -106,7 +106,7 @@ class EmptyNodeError(TreeError):
 
 
 class UntaggedLeafError(TreeError):
-    """A word that does not stand alone under a part-of-speech tag."""
+    """A word that is not the only child of a part-of-speech tag."""
 
 
 class MissingLabelError(TreeError):
@@ -122,4 +122,4 @@ class EncodingError(InputError):
 
 
 class MismatchError(InputError):
-    """Two files, or two columns, that should go together and don't."""
+    """Two files, or two columns, that should match but don't."""

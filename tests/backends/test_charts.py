@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.backends import charts
 from fencepost.backends.charts import decode, inside
 from fencepost.chart import cky, packing
 from fencepost.chart.inside import log_partition, marginals
@@ -120,6 +121,21 @@ def test_a_batch_of_no_sentences_is_no_trouble(device: str) -> None:
     nothing = torch.zeros(0, device=device)
     scores, marked = decode(nothing, torch.zeros(0, dtype=torch.int64, device=device))
     assert (len(scores), len(marked)) == (0, 0)
+
+
+@ON_EACH_DEVICE
+@ROOT
+def test_probabilities_of_labels_are_those_of_numpy(device: str, force_root: bool) -> None:
+    lengths = np.array([1, 9, 4])
+    scores = np.random.default_rng(3).normal(0, 1.5, (int(packing.span_count(lengths).sum()), 4)).astype(np.float32)
+    scores[:, 0] = 0
+    chart = SpanScores.from_packed(scores, lengths)
+    found, total = charts.marginals(
+        torch.tensor(scores, device=device), torch.tensor(lengths, device=device), force_root
+    )
+    expected = SpanScores(marginals(chart, force_root).astype(np.float32), lengths).packed()
+    assert found.cpu().numpy() == pytest.approx(expected, abs=1e-5)
+    assert total.cpu().numpy() == pytest.approx(log_partition(chart, force_root), rel=1e-5)
 
 
 INTERPRETED = """

@@ -260,7 +260,7 @@ def test_the_backend_can_be_chosen(folder: Path, exported: Callable[[Precision],
 
 
 def test_an_export_never_takes_the_place_of_its_model(folder: Path) -> None:
-    with pytest.raises(UsageError, match="can't take the place"):
+    with pytest.raises(UsageError, match="can't overwrite its own model"):
         export_onnx(folder, folder / ".." / folder.name)
 
 

@@ -167,7 +167,7 @@ REFUSED = {
     "an encoder of the kind deberta-v2": pretrained_files("deberta-v2"),
     "an encoder of the kind t5": pretrained_files("t5"),
     "hidden_act = 'silu'": pretrained_files(hidden_act="silu"),
-    "positions that are relative_key": PretrainedFiles(
+    "bert with relative_key positions": PretrainedFiles(
         "", json.dumps({**KINDS["bert"], "model_type": "bert", "position_embedding_type": "relative_key"})
     ),
 }

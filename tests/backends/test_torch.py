@@ -131,5 +131,5 @@ def test_a_gpu_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 def test_weights_that_are_none_are_named(tmp_path: Path) -> None:
     vocabularies = Vocabularies.of(TREES, tiny_config())
     write_model(tmp_path / "model", tiny_config(), vocabularies, "a card", {WEIGHTS: b"weights"})
-    with pytest.raises(ModelError, match=f"{WEIGHTS}: these are no weights"):
+    with pytest.raises(ModelError, match=f"{WEIGHTS}: not a file of weights"):
         load(tmp_path / "model")

@@ -44,16 +44,17 @@ def test_reading_the_table_pulls_in_nothing_heavy() -> None:
     assert not modules_after("import fencepost.features.encoder_families") & HEAVY
 
 
+@pytest.mark.parametrize("padding", [0, 1, 2])
 @families
-def test_positions_are_counted_as_in_the_library(family: EncoderFamily) -> None:
-    encoder = encoder_of(family)
-    expected = encoder["pad_token_id"] + 1 if family.counts_from_padding else 0
+def test_positions_are_counted_as_in_the_library(family: EncoderFamily, padding: int) -> None:
+    encoder = encoder_of(family) | {"pad_token_id": padding}
+    expected = family.padding(padding) + 1 if family.counts_from_padding else 0
     assert first_position(encoder) == (None if family.read_at_decoder else expected)
 
 
 def test_bert_and_its_nearest_kin_are_families_of_our_own() -> None:
     ours = {family.model_type for family in ENCODER_FAMILIES.values() if family.ours}
-    assert ours >= {"bert", "electra", "roberta", "xlm-roberta", "camembert"}
+    assert ours >= {"bert", "electra", "mpnet", "roberta", "xlm-roberta", "camembert"}
 
 
 @families

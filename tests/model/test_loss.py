@@ -9,13 +9,15 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.backends.charts import decode, inside
+from fencepost.backends.charts import decode, inside, marginals
 from fencepost.chart import packing
 from fencepost.chart.inside import log_partition
 from fencepost.chart.scores import SpanScores
 from fencepost.model import loss as model_loss
+from fencepost.model.loss import Beliefs
 
 margin_loss, crf_loss = partial(model_loss.margin_loss, decode=decode), partial(model_loss.crf_loss, inside=inside)
+soft_crf_loss = partial(model_loss.soft_crf_loss, inside=inside)
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 ON_EACH_DEVICE = pytest.mark.parametrize("device", DEVICES)
 ROOT = pytest.mark.parametrize("force_root", [False, True])
@@ -191,3 +193,72 @@ def test_the_host_never_waits_for_the_device(loss: Loss, force_root: bool) -> No
 def test_the_margin_loss_is_not_negative_where_the_gold_tree_is_not_allowed() -> None:
     scores, bare_word = torch.tensor([[0.0, -5.0]]), torch.tensor([0])
     assert margin_loss(scores, bare_word, torch.tensor([1]), force_root=True).tolist() == [0.0]
+
+
+def certain(gold: torch.Tensor) -> Beliefs:
+    (cells,) = gold.nonzero(as_tuple=True)
+    return Beliefs(cells, gold[cells], torch.ones(len(cells), dtype=torch.float64))
+
+
+def beliefs_of(scores: torch.Tensor, lengths: torch.Tensor, force_root: bool) -> Beliefs:
+    probable, _ = marginals(scores, lengths, force_root)
+    cells, labels = (probable > 0).nonzero(as_tuple=True)
+    return Beliefs(cells, labels, probable[cells, labels])
+
+
+@ROOT
+def test_a_certain_teacher_teaches_as_the_gold_tree_does(force_root: bool) -> None:
+    lengths = torch.tensor([4, 1, 3])
+    scores, gold = example([4, 1, 3], labels=2, seed=6)
+    expected = crf_loss(scores, gold, lengths, force_root)
+    assert soft_crf_loss(scores, certain(gold), lengths, force_root).tolist() == pytest.approx(expected.tolist())
+
+
+@ROOT
+def test_the_soft_loss_is_the_mean_over_the_trees_that_a_teacher_would_draw(force_root: bool) -> None:
+    length = torch.tensor([3])
+    student, _ = example([3], labels=2, seed=7)
+    teacher, _ = example([3], labels=2, seed=8)
+    # Cells 3 and 4 are the words 1-2 and 2-3, which cross.
+    every = [torch.tensor(tree) for tree in np.ndindex(*[3] * 6) if not (tree[3] and tree[4])]
+    if force_root:
+        every = [tree for tree in every if tree[5]]
+    drawn = torch.cat([crf_loss(teacher, tree, length, force_root) for tree in every]).neg().exp()
+    assert drawn.sum().item() == pytest.approx(1)
+    losses = torch.cat([crf_loss(student, tree, length, force_root) for tree in every])
+    found = soft_crf_loss(student, beliefs_of(teacher, length, force_root), length, force_root)
+    assert found.tolist() == pytest.approx([float((drawn * losses).sum())])
+
+
+def test_the_soft_loss_of_each_sentence_is_its_own() -> None:
+    lengths = torch.tensor([4, 2])
+    scores, _ = example([4, 2], labels=2, seed=9)
+    beliefs = beliefs_of(example([4, 2], labels=2, seed=10)[0], lengths, False)
+    together = soft_crf_loss(scores, beliefs, lengths)
+    second = Beliefs(*(part[beliefs.cells >= 10] for part in beliefs))
+    alone = soft_crf_loss(scores[10:], second._replace(cells=second.cells - 10), lengths[1:])
+    assert together[1].item() == pytest.approx(alone.item())
+    assert together[0].item() != pytest.approx(alone.item())
+
+
+@ROOT
+def test_a_student_that_agrees_has_nothing_to_learn(force_root: bool) -> None:
+    lengths = torch.tensor([5, 2])
+    scores, _ = example([5, 2], labels=3, seed=11)
+    beliefs = beliefs_of(scores, lengths, force_root)
+    free = scores[:, 1:].clone().requires_grad_()
+    soft_crf_loss(torch.nn.functional.pad(free, (1, 0)), beliefs, lengths, force_root).sum().backward()
+    assert free.grad is not None
+    assert free.grad.abs().max() < 1e-9
+
+
+@ROOT
+def test_gradients_of_the_soft_loss_are_slopes(force_root: bool) -> None:
+    lengths = torch.tensor([4, 1, 3])
+    scores, _ = example([4, 1, 3], labels=2, seed=12)
+    beliefs = beliefs_of(example([4, 1, 3], labels=2, seed=13)[0], lengths, force_root)
+
+    def loss(values: torch.Tensor) -> torch.Tensor:
+        return soft_crf_loss(torch.nn.functional.pad(values, (1, 0)), beliefs, lengths, force_root)
+
+    assert torch.autograd.gradcheck(loss, scores[:, 1:].clone().requires_grad_())

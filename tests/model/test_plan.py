@@ -106,7 +106,7 @@ def test_in_a_long_sentence_tokens_attend_to_a_third_of_the_longest_length() -> 
 
 def test_in_a_long_sentence_positions_start_again() -> None:
     layout = Layout.of(np.array([5, 7]), torch.device("cpu"))
-    assert AttentionPlan(longest=5).places(layout).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
+    assert AttentionPlan(longest=5).row_positions(layout).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 0, 1]
 
 
 def test_a_long_sentence_changes_nothing_for_the_short_one_beside_it() -> None:

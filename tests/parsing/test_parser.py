@@ -125,17 +125,17 @@ def test_a_sentence_that_cant_be_parsed_is_named(parser: Parser, sentence: list[
 
 
 def test_an_unknown_choice_is_refused_with_the_known_ones(parser: Parser, folder: Path) -> None:
-    with pytest.raises(UsageError, match="mode can't be 'foo'\nhint: it is one of text, paragraph, line"):
+    with pytest.raises(UsageError, match="mode can't be 'foo'\nhint: use one of text, paragraph, line"):
         parser.parse_text("One.", mode="foo")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="decoding can't be 'foo'\nhint: it is one of best, risk"):
+    with pytest.raises(UsageError, match="decoding can't be 'foo'\nhint: use one of best, risk"):
         parser.analyze(["One"], decoding="foo")  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="backend can't be 'foo'\nhint: it is one of onnx, torch"):
+    with pytest.raises(UsageError, match="backend can't be 'foo'\nhint: use one of onnx, torch"):
         load(folder, backend="foo")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("device", ["tpu", "mps", "meta", "cuda:x", "cpu:1", ""])
 def test_a_device_that_no_model_runs_on_is_refused_before_any_model(device: str) -> None:
-    with pytest.raises(UsageError, match=f"device can't be '{device}'\nhint: it is cpu, cuda"):
+    with pytest.raises(UsageError, match=f"device can't be '{device}'\nhint: use cpu, cuda"):
         load("no such model", device=device)
 
 

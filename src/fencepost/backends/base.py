@@ -31,7 +31,7 @@ class Backend(Protocol):
     """Runs one model."""
 
     def launch(self, batch: Batch) -> Callable[[], Parsed]:
-        """Starts on a batch; the answer is there when the returned function is called.
+        """Starts work on a batch; the returned function waits for the result and returns it.
 
         On a GPU the host can build the trees of one batch while the device works on the next.
         """
@@ -41,7 +41,7 @@ class Backend(Protocol):
 
     @property
     def threads(self) -> int:
-        """How many threads of this process share the work on a batch."""
+        """The number of threads in this process that share the work on a batch."""
         ...
 
     @property

@@ -26,14 +26,14 @@ BATCH_TOKENS: Final = 4_000
 ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once
 CELLS: Final = 2_048  # spans scored at once
 SPELLED: Final = 2_000  # letters read at once
-SEQUENCE: Final = ("lengths", "position", "mask")  # what a graph may read beside words
+SEQUENCE: Final = ("lengths", "position", "mask")  # inputs that describe sequences, not words
 
 
 class OnnxBackend:
     """One model in memory."""
 
     def __init__(self, sessions: dict[str, InferenceSession], config: Config) -> None:
-        """``sessions`` of the graphs by the names of their files."""
+        """``sessions`` maps the file name of each graph to its session."""
         self._model, self._spans = sessions[ONNX], sessions[SPANS]
         self._letters, self._subwords = sessions.get(LETTERS), sessions.get(SUBWORDS)
         self._cache = WordVectorCache(self._spell)
@@ -44,7 +44,7 @@ class OnnxBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
-        """``threads`` share each matrix product: one sentence sooner, but more processes parse a file faster."""
+        """``threads`` share each matrix product: good for one sentence; several processes parse a file faster."""
         names = [ONNX, SPANS, *graphs(folder.config)]
         sessions = {name: _session(folder, name, threads) for name in names}
         _require_agreement(folder, sessions)
@@ -99,16 +99,16 @@ class OnnxBackend:
         return fenceposts, tags if self._predicts_tags else None
 
     def _groups(self, lengths: Ints) -> Iterator[list[int]]:
-        """Sentences to encode together; those with positions that start again apart from the others."""
+        """Sentences to encode together. Those so long that their positions restart get groups of their own."""
         long = lengths + 2 > (self._longest or np.inf)
-        for places in (np.flatnonzero(long), np.flatnonzero(~long)):
-            for piece in pieces(lengths[places].tolist(), ENCODED):
-                yield places[piece].tolist()
+        for sentences in (np.flatnonzero(long), np.flatnonzero(~long)):
+            for piece in pieces(lengths[sentences].tolist(), ENCODED):
+                yield sentences[piece].tolist()
 
     def _feeds(
         self, batch: Batch, token: Ints, letters: Floats | None, subwords: Floats | None
     ) -> dict[str, npt.NDArray[Any]]:
-        """What the model reads of some sentences' tokens [B, T]."""
+        """The inputs of model.onnx for some sentences, whose tokens have these indices [B, T]."""
         feeds: dict[str, npt.NDArray[Any]] = {}
         if batch.words is not None:
             feeds["words"] = batch.words[token]
@@ -137,14 +137,14 @@ class OnnxBackend:
         for windows in pieces(batch.window_lengths.tolist(), ENCODED):
             lengths = batch.window_lengths[windows]
             # Past its end a window repeats its last sub-token, which nothing attends to there.
-            place = first[windows, None] + np.minimum(np.arange(lengths.max()), lengths[:, None] - 1)
-            feeds = {"subwords": batch.subwords[place], **_sequence_feeds(lengths, place.shape[1], PlanConfig())}
+            row = first[windows, None] + np.minimum(np.arange(lengths.max()), lengths[:, None] - 1)
+            feeds = {"subwords": batch.subwords[row], **_sequence_feeds(lengths, row.shape[1], PlanConfig())}
             _scatter(vectors, _run(self._subwords, ("vectors",), feeds)[0], first[windows], lengths)
         total = np.add.reduceat(vectors[batch.subword_rows], _firsts(batch.rows_of_token))
         return np.asarray(total / batch.rows_of_token[:, None].astype(np.float32))
 
     def _spell(self, spellings: Ints, lengths: Ints) -> Floats:
-        """The vectors of words that were not met before: [U, C] -> [U, d]."""
+        """The vectors of words that are not in the cache: [U, C] -> [U, d]."""
         assert self._letters is not None
         vectors = np.empty((len(lengths), self._letters.get_outputs()[0].shape[1]), np.float32)
         for words in pieces(lengths.tolist(), SPELLED):
@@ -176,7 +176,7 @@ def attention_mask(lengths: Ints, width: int, plan: PlanConfig, longest: int | N
 def _sequence_feeds(
     lengths: Ints, width: int, plan: PlanConfig, longest: int | None = None
 ) -> dict[str, npt.NDArray[Any]]:
-    """Of sentences that are all longer than ``longest``, or none."""
+    """The inputs in ``SEQUENCE`` for sentences that are either all longer than ``longest`` or all not."""
     position = np.arange(width)
     return {
         "lengths": lengths.astype(np.int32),
@@ -186,17 +186,17 @@ def _sequence_feeds(
 
 
 def _require_agreement(folder: ModelFolder, sessions: dict[str, InferenceSession]) -> None:
-    """Refuses graphs that read or give something else than the configuration and the vocabularies say."""
-    said = {LEXICAL_KINDS[kind].reads for kind in folder.config.lexical}
-    read = {given.name for given in sessions[ONNX].get_inputs()} - set(SEQUENCE)
-    if read != said:
-        raise disagreement(folder, f"{ONNX} reads {', '.join(sorted(read))}, not {', '.join(sorted(said))}")
-    gives_tags = "predicted_tags" in [given.name for given in sessions[ONNX].get_outputs()]
-    if gives_tags != folder.config.scorer.predict_tags:
-        raise disagreement(folder, f"{ONNX} predicts {'tags' if gives_tags else 'no tags'}")
-    scores = {given.name: given.shape[-1] for given in sessions[SPANS].get_outputs()}["scores"]
-    if scores != len(folder.vocabularies.labels):
-        raise disagreement(folder, f"{SPANS} knows {scores} labels, not {len(folder.vocabularies.labels)}")
+    """Raises an error if the graphs' inputs or outputs don't match the configuration and the vocabularies."""
+    expected = {LEXICAL_KINDS[kind].reads for kind in folder.config.lexical}
+    read = {value.name for value in sessions[ONNX].get_inputs()} - set(SEQUENCE)
+    if read != expected:
+        raise disagreement(folder, f"{ONNX} reads {', '.join(sorted(read))}, not {', '.join(sorted(expected))}")
+    predicts_tags = "predicted_tags" in [value.name for value in sessions[ONNX].get_outputs()]
+    if predicts_tags != folder.config.scorer.predict_tags:
+        raise disagreement(folder, f"{ONNX} predicts {'tags' if predicts_tags else 'no tags'}")
+    labels = {value.name: value.shape[-1] for value in sessions[SPANS].get_outputs()}["scores"]
+    if labels != len(folder.vocabularies.labels):
+        raise disagreement(folder, f"{SPANS} knows {labels} labels, not {len(folder.vocabularies.labels)}")
 
 
 def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
@@ -209,15 +209,15 @@ def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     path = folder.path / name
     try:
-        # The fused sum and norm takes 2.6 ms where the sum and the norm take 0.3.
+        # The fused sum and norm takes 2.6 ms; apart they take 0.3 ms.
         return InferenceSession(str(path), options, disabled_optimizers=["SkipLayerNormFusion"])
     except Exception as error:  # its errors have no common parent
         raise ModelError(f"{path}: ONNX Runtime can't read it: {error}", hint="export the model again") from error
 
 
 def _run(session: InferenceSession, outputs: tuple[str, ...], feeds: dict[str, npt.NDArray[Any]]) -> list[Any]:
-    read = {given.name: feeds[given.name] for given in session.get_inputs()}
-    return list(session.run(outputs, read))
+    inputs = {value.name: feeds[value.name] for value in session.get_inputs()}
+    return list(session.run(outputs, inputs))
 
 
 def _firsts(counts: Ints) -> Ints:
@@ -225,10 +225,10 @@ def _firsts(counts: Ints) -> Ints:
 
 
 def _scatter(rows: npt.NDArray[Any], padded: npt.NDArray[Any], first: Ints, counts: Ints) -> None:
-    """Puts the real entries of [B, width, ...] in their places among rows that lie end to end."""
-    place = np.arange(padded.shape[1])
-    real = place < counts[:, None]
-    rows[(first[:, None] + place)[real]] = padded[real]
+    """Copies the real entries of [B, width, ...] to rows that lie end to end."""
+    column = np.arange(padded.shape[1])
+    real = column < counts[:, None]
+    rows[(first[:, None] + column)[real]] = padded[real]
 
 
 def _pairs(lengths: Ints) -> tuple[Ints, Ints]:

@@ -41,13 +41,14 @@ Precision = Literal["fp32", "tf32", "bf16"]
 
 
 def find_device(name: str) -> torch.device:
-    """``cpu``, ``cuda``, or ``cuda:1``, if it is there."""
+    """The device with a name like ``cpu``, ``cuda`` or ``cuda:1``; raises UsageError if torch doesn't see it."""
     require_device(name)
     if name != "cpu" and not torch.cuda.is_available():
-        raise UsageError("torch sees no CUDA device here", hint="--device cpu")
+        raise UsageError("torch sees no CUDA device here", hint="use --device cpu")
     number = int(name.partition(":")[2] or 0)
     if name != "cpu" and number >= torch.cuda.device_count():
-        raise UsageError(f"there is no {name}", hint=f"torch sees {torch.cuda.device_count()} of them, counted from 0")
+        seen = f"torch sees {torch.cuda.device_count()} CUDA device(s), numbered from 0"
+        raise UsageError(f"there is no {name}", hint=f"use another number: {seen}")
     return torch.device(name)
 
 
@@ -55,7 +56,7 @@ def _weights(path: Path) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except SafetensorError as error:
-        raise ModelError(f"{path}: these are no weights: {error}", hint="get or train the model again") from error
+        raise ModelError(f"{path}: not a file of weights: {error}", hint="get or train the model again") from error
 
 
 def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
@@ -72,18 +73,18 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
 
 @contextmanager
 def at_precision(precision: Precision, device: torch.device) -> Iterator[None]:
-    """Matrix products as the precision says; sums that need it stay in fp32 inside the model."""
+    """Runs matrix products in this precision; sums that need fp32 stay in fp32 inside the model."""
     with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16"):
         if device.type != "cuda":
             yield
             return
-        # These settings belong to the whole process: two threads that each put back what they found would leave
-        # the first one's choice behind. The host only launches work here, so that waiting for a turn costs nothing.
+        # These settings belong to the whole process. Without a lock, two threads that each restore what they found
+        # could leave the first one's choice behind. The host only launches work here, so waiting costs nothing.
         with _CUDA_SETTINGS:
             before = torch.get_float32_matmul_precision()
             torch.set_float32_matmul_precision("highest" if precision == "fp32" else "high")
             try:
-                # Without cuDNN's attention, which plans anew for every shape, and here every batch has its own.
+                # No cuDNN attention: it makes a plan for every shape, and here every batch has its own shape.
                 with sdpa_kernel([SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
                     yield
             finally:
@@ -104,9 +105,9 @@ class TorchBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
-        place = find_device(device)
+        torch_device = find_device(device)
         require_weights(folder)
-        with torch.random.fork_rng(devices=[]):  # the first weights are drawn in vain: nobody should notice
+        with torch.random.fork_rng(devices=[]):  # initial weights are overwritten: keep the caller's random state
             model = build_model(folder.config, vocab_sizes(folder.vocabularies))
         weights = _weights(folder.path / WEIGHTS)
         try:
@@ -115,7 +116,7 @@ class TorchBackend:
             raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
         if precision == "bf16":
             lower(model)
-        return cls(model.to(place), folder.config, place, precision)
+        return cls(model.to(torch_device), folder.config, torch_device, precision)
 
     @property
     def threads(self) -> int:
@@ -155,7 +156,7 @@ class TorchBackend:
     def _best_labels(self, y: Tensor, batch: TorchBatch) -> tuple[Tensor, Tensor]:
         """The best score and label of every span, a piece of the chart at a time.
 
-        The hidden vectors and label scores of all spans of a sentence of 1,000 words would be more than a gigabyte.
+        The hidden vectors and label scores of all spans of a 1,000-word sentence would take more than a gigabyte.
         """
         scorer = self.model.span_scorer
         fenceposts = scorer.project(y, batch)
@@ -164,7 +165,7 @@ class TorchBackend:
         for low in range(0, len(best), size):
             cells = slice(low, low + size)
             scores = scorer.score(fenceposts, batch.span_starts[cells], batch.span_ends[cells])
-            # Answers kept apart from each other would break up the memory that the next piece wants.
+            # A new tensor for each piece's result would fragment the memory that the next piece needs.
             torch.max(scores, dim=1, out=(best[cells], labels[cells]))
         if self._force_root:
             roots = root_cells(batch.lengths)
@@ -186,12 +187,12 @@ class TorchBackend:
 
 
 def _best_tags(scores: Tensor) -> Tensor:
-    """The best tag of each word [W]; the numbers below stand for no tag."""
+    """The best tag of each word [W]; numbers below TOKEN_MARKS are not tags."""
     return scores[:, TOKEN_MARKS:].argmax(1) + TOKEN_MARKS
 
 
 def _on_host(best: Tensor, labels: Tensor, tags: Tensor | None, lengths: Ints) -> Parsed:
-    """Numpy is the faster one on a CPU."""
+    """Decodes with numpy, which is faster on a CPU."""
     chart = LabelChart(best.numpy(), labels.numpy(), lengths)
     return Parsed(cky.decode(chart), None if tags is None else tags.numpy())
 

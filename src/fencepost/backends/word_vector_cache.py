@@ -1,4 +1,4 @@
-"""Vectors of words that were met before. Without dropout a word's letters alone decide its vector."""
+"""A cache of word vectors made of letters. Without dropout a word's letters alone decide its vector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDS_KEPT: Final = 20_000  # 40 MB at the paper's size
 
 
 class WordVectorCache:
-    """Remembers up to ``capacity`` words, then starts afresh. Safe to call from threads."""
+    """Holds up to ``capacity`` words, then starts again from empty. Safe to call from threads."""
 
     def __init__(self, compute: Callable[[Ints, Ints], Floats], capacity: int = WORDS_KEPT) -> None:
         self._compute = compute  # spellings [U, C] and their lengths [U] -> vectors [U, d]
@@ -28,22 +28,22 @@ class WordVectorCache:
         return len(self._row_of)
 
     def vectors(self, spellings: Ints, lengths: Ints) -> Floats:
-        """[U, C] letters, padded, and their number [U] -> [U, d]."""
+        """Padded spellings [U, C] and their lengths [U] -> [U, d]."""
         keys = [
             row[:length].tobytes() for row, length in zip(spellings.astype(np.int32), lengths.tolist(), strict=True)
         ]
         with self._lock:
-            # Two words that differ in unknown letters alone are spelled alike: each spelling once.
-            new = {key: place for place, key in enumerate(keys) if key not in self._row_of}
+            # Words that differ only in unknown letters have the same spelling, which is computed once.
+            new = {key: index for index, key in enumerate(keys) if key not in self._row_of}
             if len(self._row_of) + len(new) > self._capacity:
                 self._row_of.clear()
-                new = {key: place for place, key in enumerate(keys)}
+                new = {key: index for index, key in enumerate(keys)}
             if new:
-                places = list(new.values())
-                self._remember(list(new), self._compute(spellings[places], lengths[places]))
+                indices = list(new.values())
+                self._remember(list(new), self._compute(spellings[indices], lengths[indices]))
             assert self._vectors is not None
             answer: Floats = self._vectors[[self._row_of[key] for key in keys]]
-            if len(self._row_of) > self._capacity:  # more words at once than may be kept
+            if len(self._row_of) > self._capacity:  # this one call had more words than the capacity
                 self._row_of.clear()
                 self._vectors = None
             return answer

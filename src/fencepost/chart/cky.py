@@ -2,9 +2,8 @@
 
     best(i, j) = label(i, j) + max over k of best(i, k) + best(k, j)
 
-Spans that only join others in a binary tree carry the empty label and vanish. Of equal splits the leftmost wins, and
-sums are taken in the precision of the scores, in the order (left + right) + label, so that every backend gives the
-same tree.
+Spans that only join others in the binary tree carry the empty label and are dropped. Every backend gives the same tree:
+the leftmost of equal splits wins, and sums are taken in the precision of the scores, as (left + right) + label.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def decode(chart: LabelChart) -> list[Decoded]:
 def mark(scores: Floats, lengths: Ints) -> tuple[Floats, Marks]:
     """The score of the best binary tree of each sentence [B], and which cells are in it [S].
 
-    ``scores`` [S] are those of the best label of each span.
+    ``scores`` [S] has the score of each span's best label.
     """
     totals = np.zeros(len(lengths), dtype=scores.dtype)
     marked = np.zeros(len(scores), dtype=np.bool_)
@@ -53,7 +52,7 @@ def mark(scores: Floats, lengths: Ints) -> tuple[Floats, Marks]:
 
 
 def collect(chart: LabelChart, scores: Floats, marked: Marks) -> list[Decoded]:
-    """The trees made of the marked cells, wherever they were marked."""
+    """The trees made of the marked cells, whichever device marked them."""
     indices = np.flatnonzero(marked & (chart.labels != 0))
     sentences, starts, ends = packing.locate(chart.lengths, indices)
     order = np.lexsort((-ends, starts, sentences))
@@ -78,7 +77,7 @@ def _best(scores: Floats, group: Group) -> Grid:
 
 
 def _trace(best: Grid, group: Group, marked: Marks) -> None:
-    """Marks the best trees of a group from the top down, finding the splits again on the way."""
+    """Marks the best trees of a group from the top down, recomputing the splits on the way."""
     waiting = np.zeros(best.by_start.shape, dtype=np.bool_)
     waiting[group.lengths, 0, np.arange(len(group))] = True
     for width in range(group.longest, 0, -1):

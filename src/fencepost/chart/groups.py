@@ -15,10 +15,10 @@ GROUP_CELLS = 1 << 19  # larger groups leave the processor's cache
 
 
 class Group:
-    """Sentences of a batch, longest first, that are worked on together."""
+    """Sentences of a batch, longest first, that are processed together."""
 
     def __init__(self, sentences: Ints, lengths: Ints, offsets: Ints) -> None:
-        self.sentences = sentences  # [G] their place in the batch
+        self.sentences = sentences  # [G] their indices in the batch
         self.lengths = lengths[sentences]  # [G]
         self.offsets = offsets[sentences]  # [G]
         self.longest = int(self.lengths[0])
@@ -27,13 +27,13 @@ class Group:
         return len(self.sentences)
 
     def active(self, width: int) -> int:
-        """How many of the sentences have spans of this width: they stand first."""
+        """The number of sentences with spans of this width; they come first."""
         return int(np.searchsorted(-self.lengths, -width, side="right"))
 
     def cells(self, width: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-        """Packed indices of a diagonal, [starts, active], and which of them are spans; the rest is padding.
+        """Packed indices of a diagonal, [starts, active], and which of them are real spans; the rest are padding.
 
-        Padding never matters going up: a span only reads spans inside it, so no real one reads padding.
+        Filling a chart bottom-up can ignore the padding: a span only reads spans inside it, so no real span reads any.
         """
         lengths = self.lengths[: self.active(width)]
         starts = np.arange(self.longest - width + 1)[:, None]
@@ -43,7 +43,7 @@ class Group:
 
 
 def groups(lengths: Ints) -> Iterator[Group]:
-    """All sentences in groups of like length."""
+    """Divides all sentences into groups of similar length."""
     order = np.argsort(-lengths, kind="stable")
     offsets = packing.offsets(lengths)
     done = 0
@@ -54,9 +54,9 @@ def groups(lengths: Ints) -> Iterator[Group]:
 
 
 class Grid:
-    """A value for each span of a group, read by start or by end: ``by_start[width, start, sentence]``.
+    """A value for each span of a group: ``by_start[width, start, sentence]`` or ``by_end[width, end, sentence]``.
 
-    Both are views of one buffer: in rows that are one shorter, a span stands in the column of its end.
+    Both are views of one buffer. The rows of ``by_end`` are one shorter, which puts a span in the column of its end.
     """
 
     def __init__(self, group: Group, dtype: type[np.floating[Any]], fill: float = 0.0) -> None:

@@ -28,7 +28,7 @@ Doubles = npt.NDArray[np.float64]
 
 
 class Semiring(NamedTuple):
-    """What "or" means: of two values, and of the first axis of an array."""
+    """What "or" means: for two values, and over the first axis of an array."""
 
     either: Callable[[Doubles, Doubles], Doubles]
     any: Callable[[Doubles], Doubles]
@@ -42,7 +42,7 @@ class Inside(NamedTuple):
 
 
 def log_sum(values: Doubles) -> Doubles:
-    """log(sum(exp(values))) over the first axis; of nothing but -inf it is -inf."""
+    """log(sum(exp(values))) over the first axis; -inf if all values are -inf."""
     peak = values.max(axis=0, initial=-np.inf)
     peak[np.isneginf(peak)] = 0.0
     shifted = values - peak
@@ -65,8 +65,9 @@ def log_partition(scores: SpanScores, force_root: bool = False) -> Doubles:
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """What all trees of each sentence say together. Labels are told apart only where somebody asks: the probabilities
-    of all labels over all spans take twice the memory of the scores.
+    """Log Z and the probabilities of spans, over all trees of each sentence.
+
+    The probabilities of single labels are computed on request: all of them would take twice the memory of the scores.
     """
 
     scores: SpanScores
@@ -82,7 +83,7 @@ class Posterior:
         return self.of_cells(cells, self.scores.scores[sentence, starts, ends])
 
     def of_cells(self, cells: Ints | slice, scores: Floats) -> Doubles:
-        """The same of packed cells, whose scores are given."""
+        """The probability of each label over some packed cells, from their label scores. [C, L]"""
         result = np.zeros(scores.shape)
         shares = np.exp(scores[:, 1:].astype(np.float64) / self.temperature - self.labels[cells, None])
         result[:, 1:] = self.spans[cells, None] * shares
@@ -90,7 +91,7 @@ class Posterior:
 
 
 def posterior(scores: SpanScores, force_root: bool = False, temperature: float = 1.0) -> Posterior:
-    """Log Z and probabilities, of scores that are divided by the temperature."""
+    """Log Z and probabilities of the scores divided by the temperature."""
     labels = label_sums(scores, LOG, temperature)
     log_z, spans = span_marginals(labels, scores.lengths, force_root)
     return Posterior(scores, temperature, log_z, labels, spans)
@@ -108,11 +109,11 @@ def span_marginals(labels: Doubles, lengths: Ints, force_root: bool = False) -> 
 
 def marginals(scores: SpanScores, force_root: bool = False) -> Doubles:
     """The probability of each labelled span, shaped as the scores; 0 for the empty label. [B, N+1, N+1, L]"""
-    known = posterior(scores, force_root)
+    over_trees = posterior(scores, force_root)
     sentences, starts, ends = packing.cells(scores.lengths)
     result = np.zeros(scores.scores.shape)
     for here, piece in scores.pieces():
-        result[sentences[here], starts[here], ends[here]] = known.of_cells(here, piece)
+        result[sentences[here], starts[here], ends[here]] = over_trees.of_cells(here, piece)
     return result
 
 
@@ -154,10 +155,10 @@ def totals(chart: Inside, labels: Doubles, group: Group, force_root: bool) -> Do
 def _outside(chart: Inside, total: Doubles, labels: Doubles, group: Group, force_root: bool, spans: Doubles) -> None:
     """Writes the probability that a span has any label at all, from the top down.
 
-    Outside values are of everything around an item, divided by Z: inside + outside is the item's log probability.
+    An outside value covers everything around an item, divided by Z: inside + outside is the item's log probability.
     """
     if np.isneginf(total).any():
-        raise ValueError("the root must have a label, and there is none")
+        raise ValueError("the root must have a label, but no label has a score above -inf")
     around_inner = Grid(group, np.float64, fill=-np.inf)
     for width in range(group.longest, 0, -1):
         cells, real = group.cells(width)

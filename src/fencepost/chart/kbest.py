@@ -1,7 +1,7 @@
 """The k best trees of a sentence, by the lazy algorithm of Huang and Chiang (2005, algorithm 3).
 
-It works on the items of ``chart.inside``, which build each tree in one way only, so that no tree comes twice.
-An item asks the items below for their next best value only when that value could be its own next one.
+It works on the items of ``chart.inside``, which build each tree in one way only, so no tree is found twice.
+An item asks the items below it for their next best value only when its own next best value could depend on that.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class Candidate(NamedTuple):
 
 @dataclass
 class Ranking:
-    """What is known of an item: its best derivations in order, and what may come next."""
+    """The search state of an item: its best derivations so far, in order, and the candidates for the next one."""
 
     edges: list[Edge]
     heap: list[Candidate]
-    found: list[Candidate] = field(default_factory=list)
-    waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # enters the heap before the next pop
+    derivations: list[Candidate] = field(default_factory=list)
+    waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)  # enter the heap before the next pop
 
     def knows(self, rank: int) -> bool:
-        """Whether the derivation of this rank was found, or is known not to exist."""
-        return len(self.found) > rank or not (self.heap or self.waiting)
+        """True if the derivation of this rank has been found, or can't exist."""
+        return len(self.derivations) > rank or not (self.heap or self.waiting)
 
 
 def k_best(scores: SpanScores, sentence: int, k: int, force_root: bool = False) -> list[Decoded]:
@@ -77,23 +77,23 @@ class _Search:
         self.best = inside(label_sums(chart, MAX), next(groups(chart.lengths)), MAX)
 
     def tree(self, rank: int) -> Decoded:
-        """The tree of a rank that was settled."""
+        """The tree of this rank, once ``settle`` has found it."""
         spans: list[tuple[int, int, int]] = []
         stack = [(self.root, rank)]
         while stack:
             item, rank_of_item = stack.pop()
             self.settle(item, rank_of_item)
             ranking = self.rankings[item]
-            derivation = ranking.found[rank_of_item]
+            derivation = ranking.derivations[rank_of_item]
             edge = ranking.edges[derivation.edge]
             if edge.label:
                 spans.append((item.start, -item.end, edge.label))
             stack.extend(zip(edge.parts, derivation.ranks, strict=True))
         starts, ends, labels = np.array(sorted(spans), dtype=np.int64).reshape(-1, 3).T
-        return Decoded(-self.rankings[self.root].found[rank].cost, starts, -ends, labels)
+        return Decoded(-self.rankings[self.root].derivations[rank].cost, starts, -ends, labels)
 
     def settle(self, item: Item, rank: int) -> bool:
-        """Finds the derivation of this rank, and says whether there is one. A stack, as sentences can be long."""
+        """Finds the derivation of this rank; False if it doesn't exist. A stack, because sentences can be long."""
         stack = [(item, rank)]
         while stack:
             asked, rank_asked = stack[-1]
@@ -111,16 +111,16 @@ class _Search:
                 stack.extend(needed)
             else:
                 self.advance(ranking)
-        return len(self.rankings[item].found) > rank
+        return len(self.rankings[item].derivations) > rank
 
     def advance(self, ranking: Ranking) -> None:
-        """Takes the next best candidate; what follows from it waits until somebody asks for more."""
+        """Takes the next best candidate; its successors wait until a further rank is asked for."""
         for edge, ranks in ranking.waiting:
             self.push(ranking, edge, ranks)
         ranking.waiting = []
         if ranking.heap:
             best = heapq.heappop(ranking.heap)
-            ranking.found.append(best)
+            ranking.derivations.append(best)
             ranking.waiting = [(best.edge, ranks) for ranks in _next_ranks(best.ranks)]
 
     def ranking(self, item: Item) -> Ranking:
@@ -137,33 +137,34 @@ class _Search:
             heapq.heappush(ranking.heap, Candidate(cost, edge, ranks))
 
     def cost(self, item: Item, rank: int) -> float:
-        """Minus the score of a derivation; infinite where there is none."""
+        """Minus the score of a derivation; infinite if it doesn't exist."""
         if rank > 0:
-            found = self.rankings[item].found
-            return found[rank].cost if rank < len(found) else np.inf
+            derivations = self.rankings[item].derivations
+            return derivations[rank].cost if rank < len(derivations) else np.inf
         if item.kind == INNER:
             return -float(self.splits(item).max())
         grid = self.best.node if item.kind == NODE else self.best.sequence
         return -float(grid.by_start[item.end - item.start, item.start, 0])
 
     def splits(self, item: Item) -> Doubles:
-        """The best score for each place where the first constituent of a row may end."""
+        """The best score for each fencepost where the first constituent of a sequence may end."""
         width = item.end - item.start
         first = self.best.node.by_start[1:width, item.start, 0]
         rest = self.best.sequence.by_end[width - 1 : 0 : -1, item.end, 0]
         return np.asarray(first + rest)
 
     def edges(self, item: Item) -> list[Edge]:
-        """The ways to build an item. Beyond the k best splits or labels none can matter.
+        """The ways to build an item. Only the k best splits or labels can matter.
 
-        Of equal ones the first wins, as in ``chart.cky``: no label before any, the lowest label, the leftmost split.
+        The first of equal ways wins, as in ``chart.cky``: no label before any label, the lowest label, the leftmost
+        split.
         """
         kind, start, end = item
         if kind == SEQUENCE:
             return [Edge(0.0, 0, (Item(INNER, start, end),)), Edge(0.0, 0, (Item(NODE, start, end),))]
         if kind == INNER:
-            places = [start + 1 + split for split in _top(self.splits(item), self.k)]
-            return [Edge(0.0, 0, (Item(NODE, start, place), _sequence(place, end))) for place in places]
+            middles = [start + 1 + split for split in _top(self.splits(item), self.k)]
+            return [Edge(0.0, 0, (Item(NODE, start, middle), _sequence(middle, end))) for middle in middles]
         labels = [1 + label for label in _top(self.scores[start, end, 1:], self.k)]
         parts = (Item(INNER, start, end),) if end - start > 1 else ()
         edges = [Edge(float(self.scores[start, end, label]), label, parts) for label in labels]
@@ -176,7 +177,7 @@ def _sequence(start: int, end: int) -> Item:
 
 
 def _next_ranks(ranks: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """What follows a choice of ranks, such that every choice follows exactly one other."""
+    """The successors of a choice of ranks. Every choice is the successor of exactly one other."""
     if not ranks:
         return []
     *first, last = ranks
@@ -187,5 +188,5 @@ def _next_ranks(ranks: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _top(values: Doubles | Floats, k: int) -> list[int]:
-    """The places of the k greatest values, greatest first; of equal ones the first."""
-    return [int(place) for place in np.argsort(-values, kind="stable")[:k]]
+    """The indices of the k greatest values, greatest first; equal values keep their order."""
+    return [int(index) for index in np.argsort(-values, kind="stable")[:k]]

@@ -1,4 +1,4 @@
-"""Where a span stands in a packed chart.
+"""Where each span is in a packed chart.
 
 The chart of a sentence of n words is a row of n(n+1)/2 cells, all spans of width 1 first, then width 2 and so on,
 each diagonal from left to right. The charts of a batch follow each other without gaps.
@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Cells(NamedTuple):
-    """Spans of a batch: sentence and half-open fenceposts of each."""
+    """Spans of a batch: the sentence and the half-open fenceposts of each."""
 
     sentences: Ints
     starts: Ints

@@ -17,12 +17,12 @@ from fencepost.chart import packing
 from fencepost.chart.packing import Ints
 
 Floats = npt.NDArray[np.float32]
-PIECE: Final = 1 << 12  # cells whose label scores are looked at together: they stay in the processor's cache
+PIECE: Final = 1 << 12  # cells processed at a time: their label scores stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
 class LabelChart:
-    """The best label of every span and its score, packed as ``chart.packing`` says: all that one tree needs."""
+    """The best label of every span and its score, packed as in ``chart.packing``: enough to decode the best tree."""
 
     scores: Floats  # [S]
     labels: npt.NDArray[np.int32]  # [S]
@@ -43,14 +43,14 @@ class SpanScores:
 
     @classmethod
     def from_pieces(cls, pieces: Iterable[Floats], lengths: Ints) -> SpanScores:
-        """From packed scores that come some cells at a time, so that all are never in memory twice."""
+        """From packed scores that arrive a slice at a time, so that memory never holds all of them twice."""
         sentences, starts, ends = packing.cells(lengths)
         posts = int(lengths.max(initial=0)) + 1
-        coming = iter(pieces)
-        first = next(coming)
+        remaining = iter(pieces)
+        first = next(remaining)
         dense = np.zeros((len(lengths), posts, posts, first.shape[1]), dtype=np.float32)
         done = 0
-        for piece in chain([first], coming):
+        for piece in chain([first], remaining):
             here = slice(done, done + len(piece))
             dense[sentences[here], starts[here], ends[here]] = piece
             done += len(piece)
@@ -61,14 +61,14 @@ class SpanScores:
         return self.scores[packing.cells(self.lengths)]
 
     def pieces(self) -> Iterator[tuple[slice, Floats]]:
-        """``packed`` some cells at a time, for what would take many times the memory of the scores of all."""
+        """``packed``, a slice of cells at a time: some computations need many times the memory of their scores."""
         sentences, starts, ends = packing.cells(self.lengths)
         for low in range(0, len(starts), PIECE):
             here = slice(low, low + PIECE)
             yield here, self.scores[sentences[here], starts[here], ends[here]]
 
     def reduce(self, force_root: bool = False) -> LabelChart:
-        """The best label of every span; of equal ones the lowest. ``force_root``: the whole sentence gets a label."""
+        """The best label of every span, the lowest of equal ones. ``force_root``: the whole sentence gets a label."""
         packed = self.packed()
         labels = packed.argmax(axis=1)
         if force_root:

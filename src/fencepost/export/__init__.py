@@ -1,4 +1,4 @@
-"""A trained model to ONNX graphs that run without torch.
+"""Turns a trained model into ONNX graphs that run without torch.
 
 Running those graphs belongs in ``backends``.
 """

@@ -21,10 +21,10 @@ from fencepost.model.position import LearnedPositions, SinusoidalPositions, adde
 def add_attention_encoder(
     graph: Graph, encoder: SelfAttentiveEncoder, content: str, plan: AttentionPlan, linear: Linear
 ) -> str:
-    """[B, T, d_content] -> [B, T, d_model]. The window of a plan comes with the mask; its terms become weights of 0."""
-    place = graph.input("position", INT64, ["T"])
+    """[B, T, d_content] -> [B, T, d_model]. The plan's window is in the mask; terms it doesn't use get weights of 0."""
+    position = graph.input("position", INT64, ["T"])
     mask = graph.input("mask", FLOAT, ["B", 1, "windows", "T"])
-    p = _positions(graph, encoder.positions, place)  # [T, d_position]
+    p = _positions(graph, encoder.positions, position)  # [T, d_position]
     if encoder.combine is added:
         x = graph.node("Add", content, p)
     else:
@@ -50,12 +50,12 @@ def layer_norm(graph: Graph, norm: nn.LayerNorm, x: str) -> str:
     return graph.node("LayerNormalization", x, scale, shift, axis=-1, epsilon=norm.eps)
 
 
-def _positions(graph: Graph, positions: nn.Module, place: str) -> str:
+def _positions(graph: Graph, positions: nn.Module, position: str) -> str:
     if isinstance(positions, LearnedPositions):
         last_row = graph.constant(np.array(len(positions.table) - 1))
-        return graph.node("Gather", graph.constant(numbers(positions.table)), graph.node("Min", place, last_row))
+        return graph.node("Gather", graph.constant(numbers(positions.table)), graph.node("Min", position, last_row))
     assert isinstance(positions, SinusoidalPositions)
-    column = graph.reshape(graph.node("Cast", place, to=FLOAT), -1, 1)
+    column = graph.reshape(graph.node("Cast", position, to=FLOAT), -1, 1)
     angle = graph.node("Mul", column, graph.constant(numbers(positions.frequency)))
     pairs = [graph.reshape(graph.node(function, angle), 0, 0, 1) for function in ("Sin", "Cos")]
     return graph.reshape(graph.join(pairs), 0, -1)
@@ -97,13 +97,13 @@ def _read(
 
 
 def _scaled(queries: Floats, sizes: HeadSizes, terms: Terms) -> Floats:
-    """W_Q, scaled as Q K^T is to be, [blocks, inputs, heads * d_k / blocks], with 0 for a term that is not used."""
+    """W_Q times the scale of Q K^T, 0 for a term that is not used: [blocks, inputs, heads * d_k / blocks]."""
     used = np.array(terms if terms != Terms() else [True], np.float32)
     return np.asarray(queries * used[:, None, None] * np.float32(sizes.scale))
 
 
 def _heads(graph: Graph, blocks: Sequence[str], heads: int, order: tuple[int, ...]) -> str:
-    """[B, T, heads * d / blocks] each -> each head has [content; position]: [B, T, heads, d], in another order."""
+    """Blocks of [B, T, heads * d / blocks] -> [B, T, heads, d], transposed; each head has [content; position]."""
     return graph.node("Transpose", graph.join([graph.reshape(block, 0, 0, heads, -1) for block in blocks]), perm=order)
 
 

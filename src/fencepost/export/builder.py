@@ -1,4 +1,4 @@
-"""Writes ONNX graphs node by node: a thin layer over ``onnx.helper`` that invents the names."""
+"""Writes ONNX graphs node by node: a thin layer over ``onnx.helper`` that makes up the names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Shape = Sequence[int | str]
 
 
 class Graph:
-    """A graph in the making. A value is known by its name; the same node or constant is not made twice."""
+    """A graph under construction. Values are referred to by name; equal nodes and constants are added only once."""
 
     def __init__(self) -> None:
         self._nodes: dict[object, onnx.NodeProto] = {}
@@ -50,15 +50,15 @@ class Graph:
         return list(self._nodes[key].output)
 
     def reshape(self, value: str, *shape: int) -> str:
-        """0 keeps a size, -1 is what is left."""
+        """0 keeps the size of an axis, -1 takes what is left."""
         return self.node("Reshape", value, self.constant(np.array(shape)))
 
     def split(self, value: str, parts: int) -> list[str]:
-        """Equal parts of the last axis."""
+        """Splits the last axis into equal parts."""
         return [value] if parts == 1 else self.nodes("Split", parts, value, axis=-1)
 
     def join(self, values: Sequence[str]) -> str:
-        """Side by side on the last axis."""
+        """Concatenates along the last axis."""
         return values[0] if len(values) == 1 else self.node("Concat", *values, axis=-1)
 
     def slice(self, value: str, axis: int, start: int, stop: int, step: int = 1) -> str:

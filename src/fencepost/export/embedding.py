@@ -1,4 +1,4 @@
-"""Rows of a table in an ONNX graph: in single precision, or in eight bits with one scale a row."""
+"""Rows of a table in an ONNX graph: in single precision, or in 8 bits with one scale per row."""
 
 from __future__ import annotations
 

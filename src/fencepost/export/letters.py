@@ -1,4 +1,4 @@
-"""Vectors of words from their letters (§5.1) as ONNX: ``model.lexical`` for distinct words, in no sentence."""
+"""Vectors of words from their letters (§5.1) as ONNX: ``model.lexical`` for distinct words, outside any sentence."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def _char_concat(graph: Graph, module: CharConcat, spellings: str, lengths: str)
     stop = graph.node("Sub", graph.reshape(graph.node("Cast", lengths, to=INT64), -1, 1), graph.constant(np.array(1)))
     last = graph.node("Add", stop, graph.constant(ends - module.ends))  # [B, ends]
     first = graph.node("Add", graph.node("Mul", stop, graph.constant(np.array(0))), graph.constant(1 + ends))
-    place = graph.join([first, last])
+    index = graph.join([first, last])
     width = graph.slice(graph.node("Shape", spellings), 0, 1, 2)
     beyond = graph.node("Sub", width, graph.constant(np.array([1])))
-    inside = graph.node("Min", graph.node("Max", place, graph.constant(np.array(0))), beyond)
+    inside = graph.node("Min", graph.node("Max", index, graph.constant(np.array(0))), beyond)
     letters = graph.node("GatherElements", spellings, inside, axis=1)
     no_letter = graph.node(
-        "Or", graph.node("Less", place, graph.constant(np.array(1))), graph.node("GreaterOrEqual", place, stop)
+        "Or", graph.node("Less", index, graph.constant(np.array(1))), graph.node("GreaterOrEqual", index, stop)
     )
     letters = graph.node("Where", no_letter, graph.constant(np.array(PADDING_LETTER)), letters)
     return graph.reshape(graph.node("Gather", graph.constant(numbers(module.embedding.weight)), letters), 0, -1)

@@ -1,8 +1,8 @@
 """Turns a trained model into ONNX graphs that ``backends.onnx`` runs without torch.
 
-letters.onnx   the letters of distinct words -> a vector for each word; only where the model reads letters
-subwords.onnx  sub-tokens -> a vector for each; only where the model reads a pre-trained encoder
-model.onnx     what is known of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
+letters.onnx   the letters of distinct words -> a vector for each word; only if the model reads letters
+subwords.onnx  sub-tokens -> a vector for each; only if the model has a pre-trained encoder
+model.onnx     the inputs of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
 spans.onnx     fenceposts and pairs of them -> the scores of all labels, the best score and its label
 """
 
@@ -34,16 +34,16 @@ Precision = Literal["fp32", "int8"]
 def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32") -> None:
     """Writes a model folder that runs without torch.
 
-    In int8 the matrices of encoders are quantised, and the table of sub-tokens of a pre-trained one; the rest is not.
+    int8 quantises the matrices of encoders and the sub-token table of a pre-trained one; the rest stays in fp32.
     """
     folder = ModelFolder.open(model)
     if os.path.realpath(out) == os.path.realpath(folder.path):
-        raise UsageError("an export can't take the place of its model", hint="give another folder for OUT")
+        raise UsageError("an export can't overwrite its own model", hint="give another folder for OUT")
     require_new(Path(out))
     for kind in folder.config.lexical:
         if not LEXICAL_KINDS[kind].exportable:
             what = LEXICAL_KINDS[kind].reads
-            raise UsageError(f"a model that reads {what} can't be exported yet", hint="it runs on torch, cpu or cuda")
+            raise UsageError(f"a model that reads {what} can't be exported yet", hint="run it on torch: cpu or cuda")
     if folder.vocabularies.pretrained is not None:
         require_exportable(json.loads(folder.vocabularies.pretrained.encoder))
     card = (folder.path / CARD).read_text("utf-8") + _section(precision)
@@ -67,6 +67,6 @@ def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32
 
 
 def _section(precision: Precision) -> str:
-    eight = "the matrices of encoders, and the table of sub-tokens of a pre-trained one, in int8, the rest in fp32"
-    how = eight if precision == "int8" else "all in fp32"
-    return f"\nExported by `fencepost export` for ONNX Runtime, {how}: it runs without torch.\n"
+    in_8_bits = "the matrices of encoders and the sub-token table of a pre-trained one in int8, the rest in fp32"
+    how = in_8_bits if precision == "int8" else "all in fp32"
+    return f"\nExported by `fencepost export` for ONNX Runtime, {how}. It runs without torch.\n"

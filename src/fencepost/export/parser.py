@@ -1,4 +1,4 @@
-"""The whole parser as ONNX: from what is known of each token to fenceposts, from pairs of fenceposts to labels."""
+"""The whole parser as ONNX: from the inputs of each token to fenceposts, from pairs of fenceposts to labels."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ from fencepost.model.scorer import SpanScorer, TagScorer
 
 
 def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
-    """words, tags [B, T], letters [B, T, size], subwords [B, T, hidden], as far as the model reads them,
+    """The graph of model.onnx: fenceposts [B, T - 1, hidden] = M_1 [y→_k; y←_{k+1}], and predicted_tags [B, T] if any.
 
-    and position, mask or lengths
-
-    -> fenceposts [B, T - 1, hidden]: M_1 [y→_k; y←_{k+1}]; and predicted_tags [B, T] where the model predicts any.
+    Its inputs: those of words, tags [B, T], letters [B, T, size] and subwords [B, T, hidden] that the model reads; and
+    position, mask or lengths.
     """
     graph = Graph()
     content = _content(graph, model, config, linear)
@@ -45,7 +44,7 @@ def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
 
 
 def spans_graph(scorer: SpanScorer) -> bytes:
-    """fenceposts [F, hidden], starts and ends [S] -> scores [S, labels]; best [S] and label [S] among them."""
+    """The graph of spans.onnx: fenceposts [F, hidden], starts, ends [S] -> scores [S, labels], best [S], label [S]."""
     graph = Graph()
     fenceposts = graph.input("fenceposts", FLOAT, ["F", scorer.hidden.out_features])
     starts, ends = graph.input("starts", INT64, ["S"]), graph.input("ends", INT64, ["S"])
@@ -68,7 +67,7 @@ def spans_graph(scorer: SpanScorer) -> bytes:
 
 
 def _content(graph: Graph, model: ParserModel, config: Config, linear: Linear) -> str:
-    """§2.2, §5. The sum of a token's vectors: [B, T, size]. What comes from letters comes as one, already summed."""
+    """§2.2, §5. The sum of a token's vectors: [B, T, size]. Those made of letters are one input, already summed."""
     vectors = [
         TOKEN_VECTORS[kind](graph, module, LEXICAL_KINDS[kind].reads, linear)
         for kind, module in zip(config.lexical, model.lexical.representations, strict=True)

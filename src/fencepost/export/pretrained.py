@@ -16,23 +16,24 @@ from fencepost.export.embedding import Embedding
 from fencepost.export.linear import Linear
 from fencepost.features.encoder_families import ENCODER_FAMILIES, family_of
 from fencepost.model.bert import ACTIVATIONS
+from fencepost.model.mpnet import bucket_of
 from fencepost.model.pretrained import Pretrained, ScalarMix
 
 
 def require_exportable(encoder: dict[str, Any]) -> None:
-    """Of an encoder's configuration."""
+    """Raises UsageError if the encoder with this configuration can't be exported."""
     kind, activation = encoder["model_type"], encoder.get("hidden_act")
     positions = encoder.get("position_embedding_type") or "absolute"
     if not family_of(kind).exportable or positions != "absolute":
-        what = kind if positions == "absolute" else f"{kind} with positions that are {positions}"
+        what = kind if positions == "absolute" else f"{kind} with {positions} positions"
         raise UsageError(
             f"a model that reads an encoder of the kind {what} can't be exported",
-            hint=f"it runs on torch, cpu or cuda; what can be exported: {', '.join(_exportable())}",
+            hint=f"run it on torch: cpu or cuda; what can be exported: {', '.join(_exportable())}",
         )
     if activation not in ACTIVATIONS:
         raise UsageError(
             f"an encoder with hidden_act = {activation!r} can't be exported",
-            hint=f"it runs on torch, cpu or cuda; what can be exported: {', '.join(ACTIVATIONS)}",
+            hint=f"run it on torch: cpu or cuda; what can be exported: {', '.join(ACTIVATIONS)}",
         )
 
 
@@ -59,7 +60,7 @@ def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding)
 def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embedding: Embedding) -> str:
     embeddings = encoder.embeddings
     place = numbers(embeddings.position_embeddings.weight)
-    if hasattr(embeddings, "token_type_embeddings"):
+    if getattr(embeddings, "token_type_embeddings", None) is not None:
         place = place + numbers(embeddings.token_type_embeddings.weight)[0]
     position = _positions(graph, encoder, subwords)
     words = embedding(graph, numbers(embeddings.word_embeddings.weight), subwords)
@@ -71,7 +72,7 @@ def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embed
 
 
 def _positions(graph: Graph, encoder: Any, subwords: str) -> str:
-    """Counted from 0; RoBERTa and MPNet count from the number of the padding token on, and padding does not count."""
+    """Counted from 0. RoBERTa and MPNet count from the padding token's number on, and skip padding."""
     if not family_of(encoder.config.model_type).counts_from_padding:
         width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
         return graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
@@ -82,11 +83,12 @@ def _positions(graph: Graph, encoder: Any, subwords: str) -> str:
 
 
 def _distances(graph: Graph, encoder: Any, subwords: str) -> str:
-    """MPNet adds a number to each logit that depends on how far apart two sub-tokens are: [1, heads, W, W]."""
+    """What MPNet adds to each logit; it depends on the distance between the two sub-tokens: [1, heads, W, W]."""
     longest = encoder.config.max_position_embeddings
     with torch.no_grad():
-        bucket = encoder.encoder.relative_position_bucket(torch.arange(1 - longest, longest))
-        table = numbers(encoder.encoder.relative_attention_bias(bucket).T)  # [heads, distances]
+        distances = encoder.encoder.relative_attention_bias
+        bucket = bucket_of(torch.arange(1 - longest, longest), distances.num_embeddings)
+        table = numbers(distances(bucket).T)  # [heads, distances]
     width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
     place = graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
     distance = graph.node("Sub", place, graph.reshape(place, -1, 1))

@@ -1,4 +1,4 @@
-"""Models with random weights: as fast as trained ones, and as wrong as can be."""
+"""Models with random weights, for measuring speed: as fast as trained ones, and always wrong."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fencepost.trees.tree import Leaf, Tree
 
 
 def write_random_model(config_name: str, folder: Path, *, exported: bool) -> None:
-    """For torch, or ``exported`` in int8 for ONNX Runtime."""
+    """Writes a model folder for torch or, if ``exported``, for ONNX Runtime in int8."""
     config = load_config(config_name)
     vocabularies = Vocabularies.of(_trees(), config)
     with torch.random.fork_rng(devices=[]):
@@ -30,7 +30,7 @@ def write_random_model(config_name: str, folder: Path, *, exported: bool) -> Non
 
 
 def _trees() -> list[Tree]:
-    """About as many labels, tags and letters as a treebank has."""
+    """Trees with about as many labels, tags and letters as a treebank has."""
     trees = []
     for number, words in enumerate(bench_sentences()):
         leaves = [Leaf(f"TAG{number % 45}", word) for word in words]

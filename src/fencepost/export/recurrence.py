@@ -15,7 +15,7 @@ from fencepost.export.builder import Graph
 def add_lstm(graph: Graph, lstm: nn.LSTM, steps: str, lengths: str) -> Iterator[tuple[str, str]]:
     """[T, B, inputs] -> all states [T, 2, B, H] and last states [2, B, H] of each layer, both directions.
 
-    ``lengths`` [B] are of 32 bits. States beyond a sequence's end are 0.
+    ``lengths`` [B] are int32. States beyond a sequence's end are 0.
     """
     for layer in range(lstm.num_layers):
         names = [f"_l{layer}", f"_l{layer}_reverse"]
@@ -30,6 +30,6 @@ def add_lstm(graph: Graph, lstm: nn.LSTM, steps: str, lengths: str) -> Iterator[
 
 
 def _gates(lstm: nn.LSTM, name: str) -> Floats:
-    """torch has the gates in the order input, forget, cell, output; ONNX input, output, forget, cell."""
+    """torch orders the gates input, forget, cell, output; ONNX orders them input, output, forget, cell."""
     into, forget, cell, out = np.split(numbers(getattr(lstm, name)), 4)
     return np.concatenate([into, out, forget, cell])

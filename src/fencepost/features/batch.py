@@ -14,7 +14,7 @@ Ints = npt.NDArray[np.int64]
 class Batch:
     """Sentences laid end to end, without padding. A sentence of n words takes n + 2 tokens: start, words, stop.
 
-    Only what the model's lexical representations read is there; the rest is ``None``.
+    Fields that the model's lexical representations don't read are ``None``.
     """
 
     lengths: Ints  # [B] words in each sentence
@@ -26,10 +26,10 @@ class Batch:
 
     subwords: Ints | None = None  # [P] sub-tokens of all windows, end to end
     window_lengths: Ints | None = None  # [V] sub-tokens of each window
-    subword_rows: Ints | None = None  # [M] places in ``subwords`` that tokens are made of, token by token
-    rows_of_token: Ints | None = None  # [T] how many of them each token has
+    subword_rows: Ints | None = None  # [M] indices into ``subwords`` of what each token is made of, token by token
+    rows_of_token: Ints | None = None  # [T] how many of these indices each token has
 
-    vectors: npt.NDArray[np.float32] | None = None  # [T, size] given vector of each token, zeros for start and stop
+    vectors: npt.NDArray[np.float32] | None = None  # [T, size] precomputed vectors of tokens, zeros for start and stop
 
     def __len__(self) -> int:
         return len(self.lengths)

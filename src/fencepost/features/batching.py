@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-SPANS_A_TOKEN: Final = 16  # so many chart cells take about as much memory as one token
+SPANS_PER_TOKEN: Final = 16  # chart cells that take about as much memory as one token
 
 
 def cost(length: int) -> int:
-    """What a sentence of so many words takes, in tokens: itself and its share of the chart."""
-    return length + 2 + length * (length + 1) // (2 * SPANS_A_TOKEN)
+    """The cost of a sentence of ``length`` words, in tokens: its own tokens, and its chart at SPANS_PER_TOKEN."""
+    return length + 2 + length * (length + 1) // (2 * SPANS_PER_TOKEN)
 
 
 def pieces(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Cuts sentences, given by their lengths, into groups of like length that cost at most ``budget``, longest first.
+    """Groups sentences of similar length, longest first; each group costs at most ``budget``.
 
-    A sentence that alone costs more is a group of its own.
+    Yields indices into ``lengths``. A sentence that costs more than the budget is a group of its own.
     """
     group: list[int] = []
     spent = 0

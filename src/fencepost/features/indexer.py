@@ -29,24 +29,24 @@ from fencepost.features.vocabularies import (
 )
 from fencepost.trees.treebank import Sentence
 
-LETTERS_KEPT: Final = 32  # at either end of a word: longer ones lose their middle
+LETTERS_KEPT: Final = 32  # at each end of a word: a longer word loses its middle
 _ROW: Final = 2 * LETTERS_KEPT + 2
-_SPELLINGS_KEPT: Final = 50_000  # distinct words remembered before starting afresh: memory stays bounded
+_SPELLINGS_KEPT: Final = 50_000  # distinct words before the table is emptied: memory stays bounded
 
 
 class IndexedSentence(NamedTuple):
-    """One sentence, start and stop included. What the model does not read is ``None``."""
+    """One sentence, start and stop included. Fields that the model does not read are ``None``."""
 
     length: int  # words
     words: Ints | None
     tags: Ints | None
     letters: npt.NDArray[np.int32] | None  # row of the indexer's spelling table for each token
     subwords: SubwordSentence | None
-    vectors: str | None  # what its vectors are called in their file
+    vectors: str | None  # the name of its vectors in their file
 
 
 class SpellingTable:
-    """The letters of each distinct word met so far, one row a word; rows 0 and 1 are the start and stop tokens."""
+    """The letters of each distinct word seen so far, one row per word; rows 0 and 1 are the start and stop tokens."""
 
     def __init__(self, vocabularies: Vocabularies) -> None:
         self._ids = vocabularies.letters.ids
@@ -54,7 +54,7 @@ class SpellingTable:
         self._lengths: Ints = np.zeros(1024, np.int64)
         self._row_of: dict[str, int] = {}
         self._used = 0
-        # Start and stop are spelled like words, with a mark thrice in the place of letters.
+        # Start and stop are spelled like words, with a mark three times in place of letters.
         for mark in (SENTENCE_START, SENTENCE_STOP):
             self._append([WORD_START, mark, mark, mark, WORD_STOP])
 
@@ -86,11 +86,11 @@ class SpellingTable:
         return self._used
 
     def spellings(self, rows: npt.NDArray[np.int32]) -> tuple[Ints, Ints, Ints]:
-        """Letters [U, C], their number [U], and the place among the U for each of the given rows."""
-        distinct, place = np.unique(rows, return_inverse=True)
+        """The letters [U, C] and lengths [U] of the distinct rows, and the index of each row among these U."""
+        distinct, index = np.unique(rows, return_inverse=True)
         lengths = self._lengths[distinct]
         longest = int(lengths.max(initial=PADDING + 1))
-        return self._rows[distinct, :longest].astype(np.int64), lengths, place.reshape(-1).astype(np.int64)
+        return self._rows[distinct, :longest].astype(np.int64), lengths, index.reshape(-1).astype(np.int64)
 
 
 class Indexer:
@@ -104,8 +104,8 @@ class Indexer:
         self.reads_letters = reads(config, "letters")
         files = vocabularies.pretrained
         self._subwords = None if files is None else Subwords(config, files)
-        given = config.vectors
-        self._vectors = VectorFiles(given.path, given.size) if reads(config, "vectors") else None
+        vectors = config.vectors
+        self._vectors = VectorFiles(vectors.path, vectors.size) if reads(config, "vectors") else None
         self._table = SpellingTable(vocabularies)
         self._lock = Lock()
 
@@ -125,7 +125,7 @@ class Indexer:
             return self.collate([self.index(sentence) for sentence in sentences])
 
     def index(self, sentence: Sentence) -> IndexedSentence:
-        """Numbers for one sentence, to be collated by this same indexer."""
+        """One sentence as numbers, for the ``collate`` of this same indexer."""
         words = tags = letters = None
         forms = sentence.words
         if self.plain_quotes:
@@ -135,8 +135,8 @@ class Indexer:
             words = np.array([START, *[ids.get(word, UNKNOWN) for word in forms], STOP], np.int64)
         if self.reads_tags:
             ids = self.vocabularies.tags.ids
-            given = sentence.tags or [""] * len(sentence)
-            tags = np.array([START, *[ids.get(tag, UNKNOWN) for tag in given], STOP], np.int64)
+            symbols = sentence.tags or [""] * len(sentence)
+            tags = np.array([START, *[ids.get(tag, UNKNOWN) for tag in symbols], STOP], np.int64)
         if self.reads_letters:
             letters = np.array([0, *self._table.rows(forms), 1], np.int32)
         subwords = None if self._subwords is None else self._subwords.read(sentence)
@@ -144,10 +144,10 @@ class Indexer:
         return IndexedSentence(len(sentence), words, tags, letters, subwords, vectors)
 
     def collate(self, indexed: Sequence[IndexedSentence]) -> Batch:
-        spellings = lengths = place = None
+        spellings = lengths = spelling_of_token = None
         if self.reads_letters:
             rows = np.concatenate([sentence.letters for sentence in indexed if sentence.letters is not None])
-            spellings, lengths, place = self._table.spellings(rows)
+            spellings, lengths, spelling_of_token = self._table.spellings(rows)
         names = [sentence.vectors for sentence in indexed if sentence.vectors is not None]
         return Batch(
             lengths=np.array([sentence.length for sentence in indexed], np.int64),
@@ -155,7 +155,7 @@ class Indexer:
             tags=_joined([sentence.tags for sentence in indexed]),
             spellings=spellings,
             spelling_lengths=lengths,
-            spelling_of_token=place,
+            spelling_of_token=spelling_of_token,
             vectors=None if self._vectors is None else self._vectors.read(names),
             **_subword_arrays([sentence.subwords for sentence in indexed if sentence.subwords is not None]),
         )

@@ -1,4 +1,4 @@
-"""The table of lexical kinds: what each representation of a word reads, and what has to be known about it elsewhere.
+"""The table of lexical kinds: what each representation of a word reads, and what other modules need to know about it.
 
 The indexer, the vocabularies, model folders, training, export and the ONNX backend look here. ``model.build`` has the
 class of each kind.
@@ -26,7 +26,7 @@ class LexicalTraits:
     graph: str | None = None  # file with the graph that computes its vectors for model.onnx, if it needs one
     exportable: bool = True
     source: str | None = None  # the setting that names a file or folder, without which the kind can't be used
-    not_in_weights: tuple[str, ...] = ()  # settings, beside dropout, that may change when a trained model is trained on
+    not_in_weights: tuple[str, ...] = ()  # settings besides dropout that may change when a model is trained further
 
 
 _ROWS: Final = (

@@ -1,4 +1,4 @@
-"""What a model keeps of its pre-trained encoder beside the weights: the tokenizer and the configuration."""
+"""What a model keeps of its pre-trained encoder besides the weights: the tokenizer and the configuration."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MASKS: Final = ("[MASK]", "<mask>")
 
 @dataclass(frozen=True)
 class PretrainedFiles:
-    """Both as JSON, so that nothing else is needed to build the encoder and to read words as it does."""
+    """Both as JSON text: all that is needed to build the encoder and to tokenize words as it does."""
 
     tokenizer: str
     encoder: str
 
     @classmethod
     def of(cls, model: str | Path) -> PretrainedFiles:
-        """From a folder, or from the hub's cache by name. Nothing is downloaded, and no code of the model is run."""
+        """From a folder, or from the hub's cache by name. Downloads nothing and runs no code of the model."""
         try:
             from transformers import AutoConfig
         except ModuleNotFoundError as error:
@@ -40,30 +40,30 @@ class PretrainedFiles:
 
 
 def mask_token(tokenizer: str) -> int:
-    """The number of the token that stands for a hidden word, in a tokenizer as JSON."""
+    """The number of the mask token in a tokenizer, given as JSON text."""
     numbers = {token["content"]: token["id"] for token in json.loads(tokenizer).get("added_tokens", [])}
-    found = [numbers[content] for content in _MASKS if content in numbers]
-    if not found:
-        raise ConfigError("this encoder has no mask token", hint="pretrained.mask = 0")
-    number: int = found[0]
+    masks = [numbers[content] for content in _MASKS if content in numbers]
+    if not masks:
+        raise ConfigError("this encoder has no mask token", hint="set pretrained.mask = 0")
+    number: int = masks[0]
     return number
 
 
 def without_foreign_keys(config: dict[str, Any]) -> str:
-    """An encoder's configuration without what changes from one version of transformers to the next."""
+    """An encoder's configuration without the keys that change from one version of transformers to the next."""
     return json.dumps({key: value for key, value in sorted(config.items()) if key not in _NOT_OURS}) + "\n"
 
 
 def tokenizer_of(model: str | Path) -> str:
-    """The file itself where there is one: transformers changes what it reads, and not the same way in each version."""
+    """The text of tokenizer.json itself if it exists: versions of transformers differ in how they change it."""
     from transformers import AutoTokenizer
     from transformers.utils import cached_file
 
-    found = cached_file(model, TOKENIZER, local_files_only=True, _raise_exceptions_for_missing_entries=False)
-    if found is not None:
-        return Path(found).read_text("utf-8")
+    path = cached_file(model, TOKENIZER, local_files_only=True, _raise_exceptions_for_missing_entries=False)
+    if path is not None:
+        return Path(path).read_text("utf-8")
     tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
     if not tokenizer.is_fast:
-        raise ValueError("its tokenizer says nothing about where sub-tokens stand in the text")
+        raise ValueError("its tokenizer doesn't say where sub-tokens are in the text")
     text: str = tokenizer.backend_tokenizer.to_str()
     return text

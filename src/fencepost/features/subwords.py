@@ -1,4 +1,4 @@
-"""Words as the sub-tokens of a pre-trained encoder, with the sub-tokens that each word is made of."""
+"""Sentences as sub-tokens of a pre-trained encoder, and which of the sub-tokens each word is made of."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.features.wordpiece import Encoded, WordPiece
 from fencepost.trees.treebank import Sentence
 
-STRETCHES_KEPT: Final = 50_000  # between blanks, that are remembered ...
-LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... where all words of a sentence, and all its stretches, are so short
-LONGEST_WORD: Final = 256  # letters; of a longer one as many are read, half of them at either end
+STRETCHES_KEPT: Final = 50_000  # stretches between blanks in the cache, but only from sentences ...
+LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... without longer words or longer stretches than this
+LONGEST_WORD: Final = 256  # letters; of a longer word this many are read, half of them at each end
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class SubwordSentence:
 
     ids: Ints  # [P] of all windows, end to end, special ones included
     window_lengths: Ints  # [V]
-    rows: Ints  # [M] places in ids, token by token: start, words, stop
-    rows_of_token: Ints  # [n + 2] how many of them each token has
+    rows: Ints  # [M] indices into ids, token by token: start, words, stop
+    rows_of_token: Ints  # [n + 2] how many of these indices each token has
 
 
 class Tokenizer(Protocol):
-    """Cuts text into sub-tokens; ``prefix`` and ``suffix`` are the special ones that stand around a sentence."""
+    """Cuts text into sub-tokens; ``prefix`` and ``suffix`` are the special ones around a sentence."""
 
     prefix: list[int]
     suffix: list[int]
@@ -44,23 +44,23 @@ class Tokenizer(Protocol):
     def encode(self, text: str) -> Encoded: ...
 
     def cuts_at_blanks(self, text: str) -> bool:
-        """Whether the sub-tokens of this text are those of its stretches between blanks."""
+        """True if the sub-tokens of this text are those of its stretches between blanks, one after the other."""
         ...
 
 
 class Stretch(NamedTuple):
     """Words with no blank between them: their sub-tokens, and which of those each word is made of.
 
-    -1 is the sub-token before the first: that of a word that the tokenizer drops.
+    Index -1 is the sub-token before the stretch: a first word that the tokenizer drops is made of it.
     """
 
     ids: list[int]
-    chosen: list[int]  # word by word
+    chosen: list[int]  # indices into ids, word by word
     counts: list[int]  # how many each word has
 
 
 class Subwords:
-    """Reads sentences as a tokenizer does. A sentence too long for the encoder is cut into windows that overlap."""
+    """Tokenizes sentences. A sentence too long for the encoder is cut into overlapping windows."""
 
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
         self._provenance = config, files
@@ -96,14 +96,14 @@ class Subwords:
         return self._read_text(words, [False] * len(words))
 
     def _read_text(self, words: Sequence[str], spaces: Sequence[bool]) -> Stretch:
-        """A word is made of its first or last sub-token, or of all. Words may share one."""
-        text, places = "", []
+        """Each word is made of its first sub-token, its last, or all of them. Words may share a sub-token."""
+        text, spans = "", []
         for word, space in zip(words, spaces, strict=True):
-            places.append((len(text), len(text) + len(word)))
+            spans.append((len(text), len(text) + len(word)))
             text += word + " " if space else word
         encoded = self._tokenizer.encode(text)
-        lasts = np.searchsorted(encoded.starts, [end for _, end in places], side="left") - 1
-        firsts = np.minimum(np.searchsorted(encoded.ends, [start for start, _ in places], side="right"), lasts)
+        lasts = np.searchsorted(encoded.starts, [end for _, end in spans], side="left") - 1
+        firsts = np.minimum(np.searchsorted(encoded.ends, [start for start, _ in spans], side="right"), lasts)
         match self._words:
             case "first":
                 return Stretch(encoded.ids, firsts.tolist(), [1] * len(words))
@@ -114,11 +114,11 @@ class Subwords:
                 return Stretch(encoded.ids, list(chain.from_iterable(chosen)), list(map(len, chosen)))
 
     def _in_windows(self, whole: Stretch) -> SubwordSentence:
-        """Between the special sub-tokens, of which the first and the last stand for the start and stop token."""
+        """Adds the special sub-tokens. The first and the last of all are the start and the stop token."""
         if len(whole.ids) <= self._room:
             ids = np.array([*self._prefix, *whole.ids, *self._suffix], np.int64)
             lengths, first = np.array([len(ids)]), len(self._prefix)
-            rows = [first + place if place >= 0 else 0 for place in whole.chosen]
+            rows = [first + index if index >= 0 else 0 for index in whole.chosen]
         else:
             ids, lengths, row_of_subtoken = self._windows(np.array(whole.ids, np.int64))
             rows = np.concatenate([[0], row_of_subtoken])[np.array(whole.chosen) + 1].tolist()
@@ -127,33 +127,33 @@ class Subwords:
         )
 
     def _windows(self, subtokens: Ints) -> tuple[Ints, Ints, Ints]:
-        """All windows end to end, their lengths, and the row of each sub-token where it has most context."""
+        """All windows end to end, their lengths, and each sub-token's row in the window where it has most context."""
         step = self._room - self._overlap
         count = 1 - (self._room - len(subtokens)) // step
         windows = [subtokens[number * step : number * step + self._room] for number in range(count)]
         ids = [[*self._prefix, *window, *self._suffix] for window in windows]
         lengths = np.array([len(window) for window in ids], np.int64)
-        place = np.arange(len(subtokens))
-        window_of = np.clip((place - self._overlap // 2) // step, 0, count - 1)
+        index = np.arange(len(subtokens))
+        window_of = np.clip((index - self._overlap // 2) // step, 0, count - 1)
         first_row = np.cumsum(lengths) - lengths + len(self._prefix)
-        return np.concatenate(ids).astype(np.int64), lengths, first_row[window_of] + place - window_of * step
+        return np.concatenate(ids).astype(np.int64), lengths, first_row[window_of] + index - window_of * step
 
 
 def _shortened(word: str) -> str:
-    """Without its middle, if it is too long: what stands there says little, and would take any time and memory."""
+    """Drops the middle of a word that is too long: it says little, and could take any amount of time and memory."""
     half = LONGEST_WORD // 2
     return word if len(word) <= LONGEST_WORD else word[:half] + word[-half:]
 
 
 def _joined(stretches: Sequence[Stretch]) -> Stretch:
-    """With blanks between them."""
+    """Joins stretches that have blanks between them."""
     ids: list[int] = []
     chosen: list[int] = []
     counts: list[int] = []
     for stretch in stretches:
         before = len(ids)
         ids += stretch.ids
-        chosen += [before + place for place in stretch.chosen]
+        chosen += [before + index for index in stretch.chosen]
         counts += stretch.counts
     return Stretch(ids, chosen, counts)
 
@@ -184,7 +184,7 @@ class LibraryTokenizer:
         return Encoded(encoding.ids, [start for start, _ in encoding.offsets], [end for _, end in encoding.offsets])
 
     def cuts_at_blanks(self, text: str) -> bool:
-        return False  # some do, but none of them says so
+        return False  # some do, but the library doesn't say which
 
 
 def _tokenizer(text: str) -> Tokenizer:
@@ -195,8 +195,9 @@ def _tokenizer(text: str) -> Tokenizer:
 
 
 def _positions(encoder: dict[str, Any]) -> int:
-    """The longest sequence that an encoder has positions for, in whole eights, as windows are padded."""
+    """The longest sequence that an encoder has positions for, in multiples of 8, to which windows are padded."""
     positions: int = encoder.get("max_position_embeddings") or 1 << 30
-    if family_of(encoder["model_type"]).counts_from_padding:
-        positions -= encoder["pad_token_id"] + 1
+    family = family_of(encoder["model_type"])
+    if family.counts_from_padding:
+        positions -= family.padding(encoder["pad_token_id"]) + 1
     return positions // 8 * 8

@@ -1,7 +1,7 @@
-"""Letters as the `tokenizers` library sees them: it knows what kind a letter is from Unicode 8, Python from its own.
+"""Characters as the `tokenizers` library sees them: its categories are from Unicode 8, Python's from a later version.
 
-Letters that came later are of no kind there, whatever they are today. They are lowered all the same, since that table
-is of another age; its latest letters are given here for Pythons that don't have them yet.
+Characters added after Unicode 8 have no category there. They do have lower-case forms, because the library takes those
+from a newer table; its latest letters are listed here for Pythons that don't have them yet.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import unicodedata
 from bisect import bisect_right
 from typing import Final
 
-# Marks, punctuation and controls that came after Unicode 8, and whatever lies between them and is none of these.
+# Marks, punctuation and controls added after Unicode 8. The ranges also cover characters of other kinds in between.
 _LATER: Final = """
 5C8-5C9 61D 7FD 890-8E2 9FD-9FE A76 AFA-AFF B53-B55 C04-C3C C77 C84 D00 D3B-D3C D81 EBA ECE 1715 180F-1886 1ABF-1AF0
 1B4E-1B4F 1B7D-1B7F 1DF6-1DFB 2E43-2E63 A82C A8C5 A8FF A9BD 105C9-105E4 10D24-10F89 11070-11074 110C2-110CD 111CF
 1123E-11241 1133B 11383-1145E 11660-1166C 116B9 1182F-11FFF 12FF1-1612F 16D68-16F4F 16FE2-16FF1 1CF00-1D128 1D250-1D281
 1E000-1E6F5 1E944-1E95F
 """
-_NINE: Final = "8D4-8E1 1DFB 11442 11446 11C3F 1E000-1E02A 1E944-1E94A"  # marks that it does put in order
+_NINE: Final = "8D4-8E1 1DFB 11442 11446 11C3F 1E000-1E02A 1E944-1E94A"  # later marks that the library does reorder
 _CHANGED: Final = {"\u166d": "Po", "\u1734": "Mn", "\U000111c9": "Po", "\U0001171e": "Mn"}
 # The library's own list, with its mistakes.
 _IDEOGRAPHS: Final = "3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B81F 2B920-2CEAF 2F800-2FA1F"
@@ -29,7 +29,7 @@ _LOWERED: Final = (  # first and last capital, first small letter
 
 
 class _Ranges:
-    """A set of letters, given by the numbers of the first and the last of each run."""
+    """A set of characters, written as the first and the last code point of each run."""
 
     def __init__(self, ranges: str) -> None:
         pairs = [(item.partition("-")[0], item.rpartition("-")[2]) for item in ranges.split()]
@@ -40,11 +40,11 @@ class _Ranges:
 
 
 def _lowered() -> dict[str, str]:
-    capitals, found = [item.partition(":") for item in _LOWERED.split()], {}
+    capitals, table = [item.partition(":") for item in _LOWERED.split()], {}
     for run, _, small in capitals:
         first, last = (int(bound, 16) for bound in run.split("-"))
-        found.update({chr(number): chr(int(small, 16) + number - first) for number in range(first, last + 1)})
-    return found
+        table.update({chr(number): chr(int(small, 16) + number - first) for number in range(first, last + 1)})
+    return table
 
 
 _later, _nine, _lower = _Ranges(_LATER), _Ranges(_NINE), _lowered()
@@ -52,12 +52,12 @@ IDEOGRAPHS: Final = _Ranges(_IDEOGRAPHS)
 
 
 def category(letter: str) -> str:
-    """As ``unicodedata.category``."""
+    """The library's answer to ``unicodedata.category``."""
     return _CHANGED.get(letter) or ("Cn" if letter in _later else unicodedata.category(letter))
 
 
 def combining(letter: str) -> int:
-    """As ``unicodedata.combining``."""
+    """The library's answer to ``unicodedata.combining``."""
     return 0 if letter in _later and letter not in _nine else unicodedata.combining(letter)
 
 
@@ -67,5 +67,5 @@ def decomposed(letter: str) -> str:
 
 
 def lowered(letter: str) -> str:
-    """Of one letter, whatever stands beside it: Python would write a sigma at the end of a word in another way."""
+    """Lower-cases one letter without looking at its neighbours: Python would change a sigma at the end of a word."""
     return _lower.get(letter) or letter.lower()

@@ -15,9 +15,9 @@ Floats = npt.NDArray[np.float32]
 
 
 class VectorFiles:
-    """One array [words, size] a sentence, called by its words with blanks between them.
+    """One array [words, size] per sentence, named by the words of the sentence with blanks between them.
 
-    A file, or a folder of them, to which one may add files with more sentences for a finished model.
+    ``path`` is a file or a folder of files. Files with more sentences can be added to the folder of a trained model.
     """
 
     def __init__(self, path: str, size: int) -> None:
@@ -32,14 +32,14 @@ class VectorFiles:
             try:
                 opened: Any = safe_open(file, framework="np")
             except (OSError, SafetensorError) as error:
-                raise ModelError(f"{file}: no vectors can be read: {error}") from error
+                raise ModelError(f"{file}: can't read vectors: {error}") from error
             self._file_of.update(dict.fromkeys(opened.keys(), opened))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (VectorFiles, (self._path, self._size))
 
     def name(self, words: Sequence[str]) -> str:
-        """What the vectors of a sentence are called; an error if there are none."""
+        """The name of a sentence's vectors; raises InputError if the files don't have them."""
         name = " ".join(words)
         if name not in self._file_of:
             raise InputError(f"no vectors for the sentence {name!r}", source=self._path)
@@ -47,15 +47,14 @@ class VectorFiles:
 
     def read(self, names: Sequence[str]) -> Floats:
         """The vectors of all tokens of some sentences, end to end, with zeros for start and stop: [T, size]."""
-        none = np.zeros((1, self._size), np.float32)
-        return np.concatenate([part for name in names for part in (none, self._of(name), none)])
+        zeros = np.zeros((1, self._size), np.float32)
+        return np.concatenate([part for name in names for part in (zeros, self._of(name), zeros)])
 
     def _of(self, name: str) -> Floats:
         vectors: Floats = np.asarray(self._file_of[name].get_tensor(name), np.float32)
         if vectors.shape != (name.count(" ") + 1, self._size):
             raise InputError(
-                f"the vectors of {name!r} are an array of {list(vectors.shape)}, "
-                f"not of {[name.count(' ') + 1, self._size]}",
+                f"the vectors of {name!r} have shape {list(vectors.shape)}, not {[name.count(' ') + 1, self._size]}",
                 source=self._path,
             )
         return vectors

@@ -1,4 +1,4 @@
-"""Vocabularies: what a trained model knows by number. Frozen, with counts, and written to ``vocab.json``."""
+"""Vocabularies: the numbers of the symbols that a trained model knows. Frozen, and written to ``vocab.json``."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ class Vocab:
         return cls(tuple(symbol for symbol, _ in kept), tuple(count for _, count in kept), reserved)
 
     def extended(self, other: Vocab) -> Vocab:
-        """With the symbols of another one after its own, whose numbers stay; counts add up."""
+        """A vocabulary with the symbols of ``other`` after its own, which keep their numbers; counts add up."""
         counted = Counter(dict(zip(self.symbols, self.counts, strict=True)))  # in this order
         counted.update(dict(zip(other.symbols, other.counts, strict=True)))
         return Vocab(tuple(counted), tuple(counted.values()), self.reserved)
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        return {symbol: self.reserved + place for place, symbol in enumerate(self.symbols)}
+        return {symbol: self.reserved + index for index, symbol in enumerate(self.symbols)}
 
     def id(self, symbol: str) -> int:
         return self.ids.get(symbol, UNKNOWN)
 
     def symbol(self, number: int) -> str:
         if number < self.reserved:
-            raise IndexError(f"{number} is reserved and stands for no symbol")
+            raise IndexError(f"{number} is reserved and has no symbol")
         try:
             return self.symbols[number - self.reserved]
         except IndexError:
             raise ModelError(
-                f"vocab.json has {len(self)} numbers, and the model gave {number}: they are not of one model",
+                f"vocab.json has {len(self)} entries, but the model predicts number {number}: they don't match",
                 hint=COPY_AGAIN,
             ) from None
 
@@ -80,7 +80,7 @@ class Labels:
 
     def __post_init__(self) -> None:
         if not self.chains or self.chains[0] != () or len(set(self.chains)) != len(self.chains):
-            raise ModelError("labels are distinct and begin with the empty one")
+            raise ModelError("labels must be distinct and begin with the empty label")
 
     @classmethod
     def of(cls, trees: Iterable[Tree]) -> Labels:
@@ -89,7 +89,7 @@ class Labels:
         return cls(((), *sorted(counted, key=lambda chain: (-counted[chain], chain))))
 
     def extended(self, other: Labels) -> Labels:
-        """With the labels of another one after its own, whose numbers stay."""
+        """Labels with those of ``other`` after its own, which keep their numbers."""
         return Labels(tuple(dict.fromkeys((*self.chains, *other.chains))))
 
     @cached_property
@@ -110,6 +110,6 @@ class Labels:
 
 
 def _require(kind: type, values: Iterable[object]) -> None:
-    strangers = [value for value in values if not isinstance(value, kind)]
-    if strangers:
-        raise TypeError(f"{strangers[0]!r} is no {kind.__name__}")
+    wrong = [value for value in values if not isinstance(value, kind)]
+    if wrong:
+        raise TypeError(f"{wrong[0]!r} is not of type {kind.__name__}")

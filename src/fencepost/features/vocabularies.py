@@ -19,7 +19,7 @@ from fencepost.trees.tree import Tree
 
 FORMAT_VERSION: Final = 1
 
-UNKNOWN, START, STOP = 0, 1, 2  # of words and tags
+UNKNOWN, START, STOP = 0, 1, 2  # numbers of words and tags
 TOKEN_MARKS: Final = 3
 PADDING, UNKNOWN_LETTER, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP = range(6)
 LETTER_MARKS: Final = 6
@@ -37,11 +37,11 @@ class Vocabularies:
     pretrained: PretrainedFiles | None = None  # kept in files of their own
 
     @classmethod
-    def of(cls, trees: Sequence[Tree], config: Config, known: Vocabularies | None = None) -> Vocabularies:
-        """What is in the trees; where a model's vocabularies are given, those, and what they lack after it."""
+    def of(cls, trees: Sequence[Tree], config: Config, base: Vocabularies | None = None) -> Vocabularies:
+        """The symbols in the trees. With ``base``: that model's vocabularies, followed by the symbols new to them."""
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
-        reads_encoder = reads(config, "subwords") and known is None
+        reads_encoder = reads(config, "subwords") and base is None
         seen = cls(
             labels=Labels.of(trees),
             words=Vocab.of(words, TOKEN_MARKS, config.words.min_count),
@@ -50,7 +50,7 @@ class Vocabularies:
             root=_root(trees),
             pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
         )
-        return seen if known is None else known._extended(seen)
+        return seen if base is None else base._extended(seen)
 
     def _extended(self, other: Vocabularies) -> Vocabularies:
         return replace(
@@ -85,7 +85,7 @@ class Vocabularies:
                 )
             root = table["root"]
             if not isinstance(root, str):
-                raise TypeError(f"the root is {root!r}, no string")
+                raise TypeError(f"the root is {root!r}, not a string")
             return cls(
                 labels=Labels.from_json(table["labels"]),
                 words=Vocab.from_json(table["words"]),
@@ -98,6 +98,6 @@ class Vocabularies:
 
 
 def _root(trees: Sequence[Tree]) -> str:
-    """The commonest root symbol. A root that is a phrase is predicted like any other, and will stand below this."""
+    """The most frequent root symbol. A root that is a phrase is predicted like any other, and goes below this."""
     symbols = Counter(tree.label for tree in trees if tree.label in ROOT_SYMBOLS)
     return max(symbols, key=symbols.__getitem__, default=DEFAULT_ROOT)

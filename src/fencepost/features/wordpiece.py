@@ -1,7 +1,7 @@
-"""BERT's tokenizer without the `tokenizers` library: the same sub-tokens, at the same places, for any text.
+"""BERT's tokenizer without the `tokenizers` library: the same sub-tokens, at the same offsets, for any text.
 
-A text is cut at added tokens such as [SEP], then at blanks. What is left is normalised letter by letter, cut at
-punctuation, and each word spelled with the longest pieces that the vocabulary has, from left to right.
+A text is cut at added tokens such as [SEP], then at blanks. Each chunk is normalised letter by letter and cut at
+punctuation, and each word is spelled with the longest pieces that the vocabulary has, from left to right.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from fencepost.features.tokenizers_unicode import IDEOGRAPHS, category, combinin
 _BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _ALL_BLANKS: Final = _BLANKS + "\x0b\x0c\x85"
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
-_BLANK_OF_BYTES: Final = "Ġ"  # a blank in other vocabularies, and trimmed as if it was one here
+_BLANK_OF_BYTES: Final = "Ġ"  # a blank in byte-level vocabularies; the library trims it in any vocabulary
 _CHUNK: Final = re.compile(f"[^{_BLANKS}]+")
 _ALL_BLANK: Final = re.compile(f"[{_ALL_BLANKS}]")
 _WORD: Final = re.compile(f"[{_PUNCTUATION}]|[^{_PUNCTUATION} ]+")
 
 
-Place = tuple[int, int, int]  # a sub-token, its start and its end
+Piece = tuple[int, int, int]  # a sub-token, its start and its end
 
 
 class Encoded(NamedTuple):
-    """Sub-tokens, and where each starts and ends in the text."""
+    """Sub-tokens, and where each of them starts and ends in the text."""
 
     ids: list[int]
     starts: list[int]
@@ -36,12 +36,12 @@ class Encoded(NamedTuple):
 
 
 class WordPiece:
-    """Reads text as the tokenizer does that a tokenizer.json describes. Safe to call from threads."""
+    """The tokenizer that a tokenizer.json describes. Safe to call from threads."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        read = json.loads(text)
-        model, normalizer = read["model"], read["normalizer"]
+        settings = json.loads(text)
+        model, normalizer = settings["model"], settings["normalizer"]
         self._vocabulary: dict[str, int] = model["vocab"]
         self._unknown = self._vocabulary[model["unk_token"]]
         self._inside: str = model["continuing_subword_prefix"]
@@ -51,23 +51,24 @@ class WordPiece:
         self._lower: bool = normalizer["lowercase"]
         accents = normalizer["strip_accents"]
         self._strip: bool = self._lower if accents is None else accents
-        added = read["added_tokens"]
+        added = settings["added_tokens"]
         self._added = _AddedTokens([(token["content"], token) for token in added if not token["normalized"]])
         normalized = [(self._normalized(token["content"])[0], token) for token in added if token["normalized"]]
         self._added_to_normalized = _AddedTokens(normalized)
-        self.prefix, self.suffix = _special_tokens(read["post_processor"])
-        self._trims = bool((read["post_processor"] or {}).get("trim_offsets"))  # blanks, where a token has taken any
+        self.prefix, self.suffix = _special_tokens(settings["post_processor"])
+        # Added tokens may take along the blanks around them; trimmed offsets leave those blanks out.
+        self._trims = bool((settings["post_processor"] or {}).get("trim_offsets"))
 
     @classmethod
     def of(cls, text: str) -> WordPiece | None:
-        """``None`` where the file describes a tokenizer of another kind."""
+        """``None`` if the file describes another kind of tokenizer."""
         return cls(text) if _is_bert(json.loads(text)) else None
 
     def __reduce__(self) -> tuple[object, ...]:
         return (WordPiece, (self._text,))
 
     def encode(self, text: str) -> Encoded:
-        """Without the special tokens that stand before and after."""
+        """The sub-tokens of a text, without the special tokens before and after it."""
         encoded = Encoded([], [], [])
         done = 0
         for number, match in self._added.find(text):
@@ -79,7 +80,7 @@ class WordPiece:
         return encoded
 
     def cuts_at_blanks(self, text: str) -> bool:
-        """Always, but for added tokens, which may take the blanks around them along."""
+        """True unless the text contains added tokens, which may take along the blanks around them."""
         return next(self._added.find(text), None) is None
 
     def _read(self, text: str, start: int, end: int, encoded: Encoded) -> None:
@@ -89,15 +90,15 @@ class WordPiece:
 
     def _read_chunk(self, chunk: str) -> Encoded:
         encoded = Encoded([], [], [])
-        text, places = self._normalized(chunk)
+        text, sources = self._normalized(chunk)
         for number, start, end in self._pieces(text):
             encoded.ids.append(number)
-            encoded.starts.append(places[start])
-            encoded.ends.append(places[end - 1] + 1)
+            encoded.starts.append(sources[start])
+            encoded.ends.append(sources[end - 1] + 1)
         return encoded
 
-    def _pieces(self, text: str) -> Iterator[Place]:
-        """Of a text that is normalised."""
+    def _pieces(self, text: str) -> Iterator[Piece]:
+        """The pieces of a normalised text."""
         shape = text if _is_plain(text) else "".join(map(_shape, text))
         done = 0
         for number, match in self._added_to_normalized.find(text):
@@ -106,13 +107,13 @@ class WordPiece:
             done = match.end()
         yield from self._words(text, shape, done, len(text))
 
-    def _words(self, text: str, shape: str, start: int, end: int) -> Iterator[Place]:
+    def _words(self, text: str, shape: str, start: int, end: int) -> Iterator[Piece]:
         for word in _WORD.finditer(shape, start, end):
             yield from self._spell(text, word.start(), word.end())
 
-    def _spell(self, text: str, first: int, last: int) -> list[Place]:
-        """The pieces of a word of the text."""
-        pieces: list[Place] = []
+    def _spell(self, text: str, first: int, last: int) -> list[Piece]:
+        """The pieces of the word ``text[first:last]``."""
+        pieces: list[Piece] = []
         start, prefix = first, ""
         while start < last <= first + self._longest_word:
             for end in range(min(last, start + self._longest_piece), start, -1):
@@ -126,23 +127,23 @@ class WordPiece:
         return pieces if start == last else [(self._unknown, first, last)]
 
     def _normalized(self, chunk: str) -> tuple[str, Sequence[int]]:
-        """The text that is cut into words, and the place in ``chunk`` that each of its letters comes from."""
+        """The normalised text, and the index in ``chunk`` that each of its letters comes from."""
         if _is_plain(chunk):
             return chunk.lower() if self._lower else chunk, range(len(chunk))
         letters = list(enumerate(chunk))
         if self._clean:
-            letters = [(place, _cleaned(letter)) for place, letter in letters if not _is_dropped(letter)]
+            letters = [(index, _cleaned(letter)) for index, letter in letters if not _is_dropped(letter)]
         if self._cjk:
-            letters = [(place, part) for place, letter in letters for part in _apart(letter)]
+            letters = [(index, part) for index, letter in letters for part in _apart(letter)]
         if self._strip:
-            letters = [(place, letter) for place, letter in _decomposed(letters) if category(letter) != "Mn"]
+            letters = [(index, letter) for index, letter in _decomposed(letters) if category(letter) != "Mn"]
         if self._lower:
-            letters = [(place, part) for place, letter in letters for part in lowered(letter)]
-        return "".join(letter for _, letter in letters), [place for place, _ in letters]
+            letters = [(index, part) for index, letter in letters for part in lowered(letter)]
+        return "".join(letter for _, letter in letters), [index for index, _ in letters]
 
 
 def _is_plain(text: str) -> bool:
-    """Nothing but letters, digits and punctuation of ASCII: only capitals change."""
+    """True for printable ASCII, in which normalising changes only capitals."""
     return text.isascii() and text.isprintable()
 
 
@@ -165,22 +166,22 @@ def _apart(letter: str) -> str:
 
 
 def _decomposed(letters: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """NFD. Marks change places, but the places in the text that they are said to come from do not."""
-    parts = [(part, more == 0) for _, letter in letters for more, part in enumerate(decomposed(letter))]
+    """NFD. Marks are reordered, but the indices that they come from stay in order, as in the library."""
+    parts = [(part, nth == 0) for _, letter in letters for nth, part in enumerate(decomposed(letter))]
     runs = groupby(parts, key=lambda part: combining(part[0]) > 0)
-    # Letters that are no marks have 0, and stay where they are.
+    # Letters that aren't marks have class 0 and stay where they are.
     ordered = [part for _, run in runs for part in sorted(run, key=lambda part: combining(part[0]))]
     sources = iter(letters)
-    place = 0
+    index = 0
     for part, is_first in ordered:
         if is_first:
-            place, _ = next(sources)
-        yield place, part
+            index, _ = next(sources)
+        yield index, part
 
 
 @lru_cache(4096)
 def _shape(letter: str) -> str:
-    """A letter, blank or mark of ASCII in the place of any other."""
+    """Stands in for any character with an ASCII one of its kind: a blank, a punctuation mark or a letter."""
     if _is_plain(letter):
         return letter
     if _ALL_BLANK.match(letter):
@@ -189,7 +190,7 @@ def _shape(letter: str) -> str:
 
 
 class _AddedTokens:
-    """Finds tokens that no word is part of: the leftmost, and the longest of several there."""
+    """Finds added tokens in a text: the leftmost first, and the longest of those that start there."""
 
     def __init__(self, tokens: list[tuple[str, dict[str, Any]]]) -> None:
         longest_first = sorted(tokens, key=lambda token: -len(token[0]))
@@ -197,7 +198,7 @@ class _AddedTokens:
         self._pattern = re.compile("|".join(_pattern(content, token) for content, token in longest_first))
 
     def find(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
-        """Each with its match: group ``lastindex`` is the token without the blanks that it takes along."""
+        """Yields each token's number and match; group ``lastindex`` is the token without the blanks it takes along."""
         for match in self._pattern.finditer(text) if self._ids else ():
             assert match.lastindex is not None
             yield self._ids[match.lastindex - 1], match
@@ -210,7 +211,7 @@ def _pattern(content: str, token: dict[str, Any]) -> str:
 
 
 def _special_tokens(processor: dict[str, Any] | None) -> tuple[list[int], list[int]]:
-    """What stands before and after a sentence."""
+    """The special tokens before and after a sentence."""
     if processor is None:
         return [], []
     if processor["type"] != "TemplateProcessing":
@@ -226,9 +227,9 @@ def _special_tokens(processor: dict[str, Any] | None) -> tuple[list[int], list[i
     return before, after
 
 
-def _is_bert(read: dict[str, Any]) -> bool:
+def _is_bert(settings: dict[str, Any]) -> bool:
     model, normalizer, cutter, special = (
-        read[name] or {} for name in ("model", "normalizer", "pre_tokenizer", "post_processor")
+        settings[name] or {} for name in ("model", "normalizer", "pre_tokenizer", "post_processor")
     )
     return (
         [part.get("type") for part in (model, normalizer, cutter)]
@@ -237,12 +238,12 @@ def _is_bert(read: dict[str, Any]) -> bool:
         and not special.get("add_prefix_space")
         and not (special.get("trim_offsets") and any(_BLANK_OF_BYTES in piece for piece in model["vocab"]))
         and model["unk_token"] in model["vocab"]
-        and all(map(_is_simple, read["added_tokens"]))
+        and all(map(_is_simple, settings["added_tokens"]))
     )
 
 
 def _is_simple(added: dict[str, Any]) -> bool:
-    """Lies between two blanks, whatever stands beside it."""
+    """True if an added token contains no blanks and is found whatever its neighbours are."""
     strips = added["lstrip"] or added["rstrip"]
     whole = _CHUNK.fullmatch(added["content"]) and not added["single_word"]
     return bool(whole) and (not added["normalized"] or (_is_plain(added["content"]) and not strips))

@@ -20,7 +20,7 @@ from fencepost.model.sequences import Layout, Sequences
 class Reader(Protocol):
     """Makes the queries, keys and values of all heads.
 
-    They stand side by side in the columns of one tensor [blocks, R, columns], or of two: queries, keys, values, and
+    They are columns of one tensor [blocks, R, columns], or of two: first all queries, then all keys, then all values,
     head by head within each.
     """
 
@@ -68,12 +68,12 @@ class MultiHeadAttention(nn.Module):
     """§2.2.1. MultiHead(X) = sum over heads n of SingleHead^(n)(X), where
 
     SingleHead(X) = [Softmax(Q K^T / sqrt(d_k)) V] W_O. The sum over heads is one product with the heads' W_O stacked.
-    In place of d_k there may be another ``divisor``.
+    A ``divisor`` replaces d_k under the root.
     In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
     x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
     to q · k, broadcast to [B, heads, width, width]; None where each token attends as far as ``reach``
-    says -> [blocks, R, d_model / blocks]. No biases. Dropout falls on the attention probabilities.
+    says -> [blocks, R, d_model / blocks]. No biases. Dropout is applied to the attention probabilities.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class MultiHeadAttention(nn.Module):
         self.dropout = dropout
 
     def needs_no_mask(self) -> bool:
-        """Whether there are kernels for packed sentences."""
+        """True if kernels for packed sentences are available."""
         return available.attention(self.sizes, self.output.weight.dtype, self.output.weight.device)
 
     def forward(
@@ -125,7 +125,7 @@ class MultiHeadAttention(nn.Module):
         return self._to_heads(query), self._to_heads(key), self._to_heads(value)
 
     def _switch(self, parts: tuple[Tensor, ...], terms: Terms) -> tuple[Tensor, ...]:
-        """Queries of 0 where a term is not used."""
+        """Sets the queries of unused terms to 0."""
         if terms == Terms():
             return parts
         first, *others = parts
@@ -156,16 +156,18 @@ def attend(
     mask: Tensor | None,
     dropout: float,
     scale: float | None = None,
+    distances: Tensor | None = None,
 ) -> Tensor:
     """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
 
-    Without a mask each token attends to its whole sequence; only with one there may be another ``scale``.
+    Without a mask each token attends to its whole sequence, and ``attend_packed`` may add ``distances``. Only with a
+    mask may ``scale`` be another one.
     """
     if mask is None:
         assert scale is None
         sizes = HeadSizes(query.shape[1], query.shape[2], value.shape[2])
         parts = [rows.flatten(1)[None] for rows in (query, key, value)]
-        return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE).view_as(value)
+        return attend_packed(parts, sizes, layout.starts, dropout, EVERYWHERE, distances).view_as(value)
     assert isinstance(layout, Layout)
     query, key, value = (_pad(rows, layout) for rows in (query, key, value))
     padded = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=dropout, scale=scale)

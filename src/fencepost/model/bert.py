@@ -1,12 +1,14 @@
-"""BERT and the encoders built like it, over sequences laid end to end: no padding, and one precision with the rest.
+"""BERT and the encoders built like it, over sequences laid end to end: no padding, and the precision of the rest.
 
 Modules are called as in the transformers library, so that its weights load as they are. Of that library's many kinds
-these few are ours because they are what most people use; all others run as the library has them.
+these few are ours because they are what most people use; all others run as the library has them. ``model.mpnet`` has
+the parts in which MPNet differs from BERT.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Final
@@ -16,6 +18,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from fencepost.features.encoder_families import family_of
+from fencepost.model import mpnet
 from fencepost.model.attention import attend
 from fencepost.model.cuda import available
 from fencepost.model.heads import HeadSizes
@@ -26,7 +29,7 @@ ACTIVATIONS: Final[dict[str, Callable[[Tensor], Tensor]]] = {"gelu": F.gelu, "re
 
 
 def is_ours(config: dict[str, Any]) -> bool:
-    """Of an encoder's configuration."""
+    """True if the encoder with this configuration is built here rather than by the transformers library."""
     return (
         family_of(config["model_type"]).ours
         and config.get("hidden_act") in ACTIVATIONS
@@ -51,21 +54,26 @@ class Bert(nn.Module):
         return states
 
     def mask(self, layout: Layout) -> Tensor | None:
-        """True where a sub-token may be attended to, [V, 1, 1, width]; None where a kernel needs none."""
+        """True where a sub-token may be attended to, [V, 1, 1, width]; None where a kernel needs none.
+
+        MPNet's mask holds what is added to q · k: [V, heads, width, width].
+        """
         if self.encoder.needs_no_mask():
             return None
         place = torch.arange(layout.width, device=layout.lengths.device)
-        return (place < layout.lengths[:, None])[:, None, None]
+        allowed = (place < layout.lengths[:, None])[:, None, None]
+        distances = self.encoder.relative_attention_bias
+        return allowed if distances is None else distances.in_square(layout.width).masked_fill(~allowed, -math.inf)
 
     def embed(self, subwords: Tensor, layout: Layout) -> Tensor:
         x: Tensor = self.embeddings(subwords, self._positions(subwords, layout))
         return x if self.embeddings_project is None else self.embeddings_project(x).float()
 
     def _positions(self, subwords: Tensor, layout: Layout) -> Tensor:
-        """Counted from 0; RoBERTa counts from the number of the padding token on, where padding does not count."""
+        """Counted from 0; RoBERTa and MPNet count from the padding token's number on, and padding does not count."""
         if not family_of(self.config.model_type).counts_from_padding:
             return layout.position
-        padding: int = self.config.pad_token_id
+        padding = self.embeddings.padding_idx
         real = (subwords != padding).long()
         count = real.cumsum(0)
         before = (count - real).index_select(0, layout.starts[:-1].long())
@@ -73,20 +81,27 @@ class Bert(nn.Module):
 
 
 class Embeddings(nn.Module):
-    """LayerNorm(word + position + kind of sentence, always the first kind). [R] and [R] -> [R, embedding_size]."""
+    """LayerNorm(word + position + kind of sentence, always the first kind). [R] and [R] -> [R, embedding_size].
+
+    MPNet has no kinds of sentences.
+    """
 
     def __init__(self, config: Any) -> None:
         super().__init__()
-        size = config.embedding_size if family_of(config.model_type).sizes_embeddings else config.hidden_size
+        family = family_of(config.model_type)
+        size = config.embedding_size if family.sizes_embeddings else config.hidden_size
         self.word_embeddings = nn.Embedding(config.vocab_size, size)
         self.position_embeddings = nn.Embedding(config.max_position_embeddings, size)
-        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size)
+        has_kinds = family.layers != "mpnet"
+        self.token_type_embeddings = nn.Embedding(config.type_vocab_size, size) if has_kinds else None
         self.LayerNorm = nn.LayerNorm(size, eps=config.layer_norm_eps)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
-        self.padding_idx = config.pad_token_id
+        self.padding_idx = family.padding(config.pad_token_id)
 
     def forward(self, subwords: Tensor, position: Tensor) -> Tensor:
-        place = self.position_embeddings(position) + self.token_type_embeddings.weight[0]
+        place = self.position_embeddings(position)
+        if self.token_type_embeddings is not None:
+            place = place + self.token_type_embeddings.weight[0]
         x: Tensor = self.dropout(self.LayerNorm(self.word_embeddings(subwords) + place))
         return x
 
@@ -97,17 +112,21 @@ class Layers(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
         self.layer = nn.ModuleList(Layer(config) for _ in range(config.num_hidden_layers))
+        has_distances = family_of(config.model_type).layers == "mpnet"
+        self.relative_attention_bias = mpnet.Distances.of(config) if has_distances else None
 
     def needs_no_mask(self) -> bool:
         """Whether a kernel for attention to whole sequences is there."""
-        return all(isinstance(layer, Layer) and layer.attention.self.needs_no_mask() for layer in self.layer)
+        return all(isinstance(layer, Layer) and layer.attention.needs_no_mask() for layer in self.layer)
 
     def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> list[Tensor]:
         states = [x]
+        distances = self.relative_attention_bias
+        by_distance = None if distances is None or mask is not None else distances.by_distance()  # else in the mask
         # The matrices say in which precision to multiply; autocast would convert each of them in every step.
         with torch.autocast(x.device.type, enabled=False):
             for layer in self.layer:
-                x = layer(x, layout, mask)
+                x = layer(x, layout, mask, by_distance)
                 states.append(x)
         return states
 
@@ -115,13 +134,14 @@ class Layers(nn.Module):
 class Layer(nn.Module):
     def __init__(self, config: Any) -> None:
         super().__init__()
-        self.attention = Attention(config)
+        attention = mpnet.Attention if family_of(config.model_type).layers == "mpnet" else Attention
+        self.attention = attention(config)
         self.intermediate = nn.ModuleDict({"dense": Linear(config.hidden_size, config.intermediate_size)})
         self.output = AddAndNorm(config, config.intermediate_size)
         self.activation: Callable[[Tensor], Tensor] = ACTIVATIONS[config.hidden_act]
 
-    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
-        x = self.attention(x, layout, mask)
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None, distances: Tensor | None) -> Tensor:
+        x = self.attention(x, layout, mask, distances)
         z: Tensor = self.output(self.activation(self.intermediate["dense"](x)), x)
         return z
 
@@ -132,7 +152,10 @@ class Attention(nn.Module):
         self.self = Heads(config)
         self.output = AddAndNorm(config, config.hidden_size)
 
-    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> Tensor:
+    def needs_no_mask(self) -> bool:
+        return self.self.needs_no_mask()
+
+    def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None, distances: None = None) -> Tensor:
         z: Tensor = self.output(self.self(x, layout, mask), x)
         return z
 
@@ -162,7 +185,7 @@ class Heads(nn.Module):
 
 
 class AddAndNorm(nn.Module):
-    """LayerNorm(x + Dropout(W y + b)), in fp32 whatever the precision of W."""
+    """LayerNorm(x + Dropout(W y + b)), in fp32 even if W is in another precision."""
 
     def __init__(self, config: Any, inputs: int) -> None:
         super().__init__()

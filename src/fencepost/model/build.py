@@ -25,7 +25,7 @@ from fencepost.model.scorer import SpanScorer, TagScorer
 
 @dataclass(frozen=True)
 class VocabSizes:
-    """How many of each the vocabularies hold, special symbols included."""
+    """The sizes of the vocabularies, special symbols included."""
 
     labels: int  # the empty label included
     words: int
@@ -73,21 +73,22 @@ def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.
             vectors = config.vectors
             return Vectors(vectors.size, size, SharedDropout(vectors.dropout, shared))
         case "pretrained":
-            given = config.pretrained
+            pretrained = config.pretrained
             assert sizes.pretrained is not None
-            hiding = None if given.mask == 0.0 else Hiding(given.mask, mask_token(sizes.pretrained.tokenizer))
+            tokenizer = sizes.pretrained.tokenizer
+            hiding = None if pretrained.mask == 0.0 else Hiding(pretrained.mask, mask_token(tokenizer))
             return Pretrained(
                 build_encoder(sizes.pretrained.encoder),
                 size,
-                SharedDropout(given.dropout, shared),
+                SharedDropout(pretrained.dropout, shared),
                 hiding,
-                frozen=given.frozen,
-                mix=given.layers == "mix",
+                frozen=pretrained.frozen,
+                mix=pretrained.layers == "mix",
             )
 
 
 def _letter_encoder_config(config: Config) -> EncoderConfig:
-    """The base model of §2.2 in small: what it doesn't set is as in the encoder of words."""
+    """A small version of the base model of §2.2; settings that it doesn't have come from the word encoder."""
     letters, words = config.char_attention, config.encoder
     return EncoderConfig(
         layers=letters.layers,

@@ -1,6 +1,6 @@
 """The cells of packed charts as tensors: spans by sentence, then width, then start, as in ``TorchBatch``.
 
-S spans of B sentences; a sentence of n words has n(n+1)/2. ``lengths`` are the words of each sentence, [B].
+B sentences have S spans in all, n(n+1)/2 in a sentence of n words. ``lengths`` [B] counts the words of each sentence.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def first_cells(lengths: Tensor) -> Tensor:
 
 
 def root_cells(lengths: Tensor) -> Tensor:
-    """The index of the cell over all words of each sentence. [B]"""
+    """The index of each sentence's root cell, the span of all its words. [B]"""
     return span_counts(lengths).cumsum(0) - 1
 
 
 def sentences_of_cells(lengths: Tensor, cells: int) -> Tensor:
-    """The sentence of each cell [S]. Given the number of cells, the host need not ask the device for it."""
+    """The sentence of each cell [S]. The caller passes the number of cells, so that the host needn't ask the device."""
     numbers = torch.arange(len(lengths), device=lengths.device)
     return numbers.repeat_interleave(span_counts(lengths), output_size=cells)
 
@@ -46,7 +46,7 @@ def best_labels(scores: Tensor, lengths: Tensor, force_root: bool = False) -> tu
 
 
 def label_roots_(best: Tensor, labels: Tensor, root_scores: Tensor, lengths: Tensor) -> None:
-    """Gives the cells over all words the best of their labels [B, L] that is not the empty one."""
+    """Gives each root cell its best label other than the empty one, by its scores [B, L]."""
     roots = root_cells(lengths)
     root_best, root_labels = root_scores[:, 1:].max(dim=1)
     best.index_copy_(0, roots, root_best)

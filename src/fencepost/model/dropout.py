@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class SharedDropout(nn.Module):
     """Appendix, Table 8. x_t -> x_t * m / (1 - p), where each number of m is 0 with probability p, else 1.
 
-    One mask m serves all rows t of a sequence where ``shared``, as in the authors' programs; each row has its own
-    otherwise. [..., R, d] -> [..., R, d].
+    If ``shared``, one mask m serves all rows t of a sequence, as in the authors' programs; otherwise each row has its
+    own. [..., R, d] -> [..., R, d].
     """
 
     def __init__(self, p: float, shared: bool) -> None:

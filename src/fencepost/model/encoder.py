@@ -43,7 +43,7 @@ def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Seque
 class FeedForward(nn.Module):
     """§2.2.2. FeedForward(x) = W_2 relu(W_1 x + b_1) + b_2; in §3 two such maps side by side, one for each half.
 
-    [R, d_model] -> [blocks, R, d_model / blocks], through d_ff numbers. b_2 is left to whoever adds the result to x.
+    [R, d_model] -> [blocks, R, d_model / blocks], through d_ff numbers. The caller adds b_2, together with x.
     """
 
     def __init__(self, d_model: int, d_ff: int, blocks: int, dropout: SharedDropout) -> None:
@@ -59,17 +59,17 @@ class FeedForward(nn.Module):
 
 
 class Rows(NamedTuple):
-    """§2.2. What goes from one sublayer to the next."""
+    """§2.2. The vectors that go from one sublayer to the next."""
 
     x: Tensor  # [R, d_model] in fp32
     low: Tensor  # the same, perhaps already in the precision of the matrices
 
 
 class ResidualNorm(nn.LayerNorm):
-    """§2.2. LayerNorm(x + Dropout(change + b)) after a sublayer, its bias b included where it has one.
+    """§2.2. LayerNorm(x + Dropout(change + b)) after a sublayer, where b is its bias if it has one.
 
     x: [R, d_model], change: [blocks, R, d_model / blocks] -> [R, d_model]. Sums and norms are in the precision of x,
-    fp32, whatever that of the matrices.
+    fp32, even if the matrices are in another.
     """
 
     def forward(  # type: ignore[override]
@@ -112,7 +112,7 @@ class Layers(nn.ModuleList):
     """A stack of layers: [R, d_model] -> [R, d_model]."""
 
     def need_no_mask(self) -> bool:
-        """Whether there are kernels for packed sentences."""
+        """True if kernels for packed sentences are available."""
         return all(isinstance(layer, EncoderLayer) and layer.attention.needs_no_mask() for layer in self)
 
     def forward(self, x: Tensor, p: Tensor, layout: Sequences, mask: Tensor | None, plan: AttentionPlan) -> Tensor:
@@ -126,7 +126,7 @@ class SelfAttentiveEncoder(nn.Module):
     """§2.2 and §3. z_t, from a word's vector and p_t, through a stack of layers to y_t.
 
     content: [R, d_content] -> [R, d_model]. ``combine`` is how position enters: ``added`` or ``concatenated``.
-    ``norm`` stands over z_t: a LayerNorm, or nothing.
+    ``norm`` is applied to z_t: a LayerNorm, or nothing.
     """
 
     def __init__(
@@ -144,11 +144,11 @@ class SelfAttentiveEncoder(nn.Module):
         self.norm = norm
         self.layers = Layers(layers)
         self.factored = factored
-        self.cuda_graphs: CudaGraphs | None = None  # of the layers, where training uses them
+        self.cuda_graphs: CudaGraphs | None = None  # runs the layers, if training uses CUDA graphs
 
     def forward(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> Tensor:
         x, p = self._start(content, layout, plan)
-        # The matrices say in which precision to multiply; autocast would convert each of them in every step.
+        # The matrices decide the precision of products; autocast would convert each of them in every step.
         with torch.autocast(x.device.type, enabled=False):
             if plan.needs_mask(layout) or not self.layers.need_no_mask():
                 y: Tensor = self.layers(x, p, layout, self._added(plan.mask(layout.lengths, layout.width)), plan)
@@ -163,11 +163,11 @@ class SelfAttentiveEncoder(nn.Module):
         return self.layers
 
     def _added(self, mask: Tensor) -> Tensor:
-        """What to add to q · k: 0 where attention is allowed."""
+        """What to add to q · k: 0 where attention is allowed, else -inf."""
         dtype = next(self.layers.parameters()).dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
 
     def _start(self, content: Tensor, layout: Layout, plan: AttentionPlan) -> tuple[Tensor, Tensor]:
         plan.require_factored(self.factored)
-        p = self.positions(plan.places(layout))
+        p = self.positions(plan.row_positions(layout))
         return self.norm(self.combine(content, p).float()), p

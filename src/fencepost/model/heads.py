@@ -1,4 +1,4 @@
-"""The heads of attention: their sizes, and where their queries, keys and values stand."""
+"""The heads of attention: their sizes, and which columns hold their queries, keys and values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class HeadSizes(NamedTuple):
-    """§2.2.1. How many heads, d_k, d_v, and ``divisor`` where q · k is divided by its root instead of d_k's."""
+    """§2.2.1. The number of heads, d_k and d_v. q · k is divided by sqrt(d_k), or by sqrt(``divisor``) if given."""
 
     heads: int
     d_k: int
@@ -19,7 +19,7 @@ class HeadSizes(NamedTuple):
 
     @property
     def scale(self) -> float:
-        """What q · k is multiplied by."""
+        """The factor by which q · k is multiplied."""
         return 1 / math.sqrt(self.divisor or self.d_k)
 
 
@@ -34,7 +34,7 @@ class Roles(NamedTuple):
 def roles(parts: Sequence[Tensor], sizes: HeadSizes) -> Roles:
     """Views of one, two or three tensors [blocks, R, columns], whose columns are queries, keys and values."""
     blocks = len(parts[0])
-    assert sizes.d_k % blocks == sizes.d_v % blocks == 0, "a head has as many numbers in each block"
+    assert sizes.d_k % blocks == sizes.d_v % blocks == 0, "each head must divide evenly among the blocks"
     widths = [sizes.heads * size // blocks for size in (sizes.d_k, sizes.d_k, sizes.d_v)]
     views: list[Tensor] = []
     for part in parts:

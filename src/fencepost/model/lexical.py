@@ -1,4 +1,4 @@
-"""What a word is to the encoder before it has any context: representations that are summed.
+"""Word vectors before any context: representations that are summed to make the encoder's input.
 
 Each reads a batch and gives [T, d_content], one vector for each token. Those made of letters are computed once for
 each distinct word of the batch.
@@ -32,8 +32,8 @@ class WordEmbedding(nn.Module):
     """§2.2. A learned vector w_t for each word.
 
     Training reads a word seen c times as unknown with probability 1 / (1 + c) (Stern et al. 2017), so that the
-    unknown word has a vector worth reading. What was never seen (start, stop) is never replaced.
-    counts: [words], or None where nothing is to be replaced.
+    unknown word's vector is trained too. Tokens with a count of 0 (start, stop) are never replaced.
+    counts: [words], or None to replace nothing.
     """
 
     unknown_probability: Tensor | None  # [words]
@@ -87,7 +87,7 @@ class CharLSTM(nn.Module):
 
 
 def last_states(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
-    """§5.1. [h→ at the last row; h← at the first row] of each sequence: [R, d] -> [B, 2H], of an LSTM of one layer."""
+    """§5.1. [h→ at the last row; h← at the first row] of each sequence, by a one-layer LSTM: [R, d] -> [B, 2H]."""
     if available.letters(lstm, rows):
         return last_states_in_one_launch(lstm, rows, layout)
     final: Tensor = lstm(layout.for_lstm(rows))[1][0]  # [2, B, H]
@@ -97,8 +97,8 @@ def last_states(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
 class CharConcat(nn.Module):
     """§5.1. The embeddings of a word's first and last letters side by side: [e_1; ..; e_8; e_{n-7}; ..; e_n].
 
-    The padding letter stands after the first and before the last letters of a word that is too short. Word-start and
-    word-stop marks are no letters. [U, C] -> [U, 2 * ends * letter_size = d_content] -> [T, d_content].
+    In a word that is too short, padding letters come after the first and before the last letters. Word-start and
+    word-stop marks don't count. [U, C] -> [U, 2 * ends * letter_size = d_content] -> [T, d_content].
     """
 
     def __init__(self, letters: int, letter_size: int, ends: int, dropout: SharedDropout) -> None:
@@ -111,9 +111,9 @@ class CharConcat(nn.Module):
         spellings = _present(batch.spellings, "spellings")
         stop = _present(batch.spelling_lengths, "spelling_lengths")[:, None] - 1  # where the word-stop mark is
         end = torch.arange(self.ends, device=spellings.device)
-        place = torch.cat([(1 + end).expand(len(spellings), -1), stop - self.ends + end], dim=1)  # [U, 2 * ends]
-        letters = spellings.gather(1, place.clamp(0, spellings.shape[1] - 1))
-        letters = letters.masked_fill((place < 1) | (place >= stop), PADDING_LETTER)
+        index = torch.cat([(1 + end).expand(len(spellings), -1), stop - self.ends + end], dim=1)  # [U, 2 * ends]
+        letters = spellings.gather(1, index.clamp(0, spellings.shape[1] - 1))
+        letters = letters.masked_fill((index < 1) | (index >= stop), PADDING_LETTER)
         return _of_tokens(self.embedding(letters).flatten(1), batch, self.dropout)
 
 
@@ -149,21 +149,21 @@ class CharAttention(nn.Module):
 class Vectors(nn.Module):
     """§5.2. W v_t of vectors v_t that came with the words; those of start and stop are learned.
 
-    vectors: [T, given_size] -> [T, d_content].
+    vectors: [T, vector_size] -> [T, d_content].
     """
 
-    def __init__(self, given_size: int, size: int, dropout: SharedDropout) -> None:
+    def __init__(self, vector_size: int, size: int, dropout: SharedDropout) -> None:
         super().__init__()
-        self.ends = nn.Parameter(torch.randn(2, given_size))  # start, stop
-        self.projection = nn.Linear(given_size, size, bias=False)
+        self.ends = nn.Parameter(torch.randn(2, vector_size))  # start, stop
+        self.projection = nn.Linear(vector_size, size, bias=False)
         self.dropout = dropout
 
     def forward(self, batch: TorchBatch) -> Tensor:
         lengths = batch.tokens.lengths
         stops = lengths.cumsum(0) - 1
-        places = torch.stack([stops - lengths + 1, stops]).flatten()
+        ends = torch.stack([stops - lengths + 1, stops]).flatten()
         vectors = _present(batch.vectors, "vectors")
-        vectors = vectors.index_copy(0, places, self.ends.repeat_interleave(len(lengths), 0))
+        vectors = vectors.index_copy(0, ends, self.ends.repeat_interleave(len(lengths), 0))
         projected: Tensor = self.dropout(self.projection(vectors), batch.tokens)
         return projected
 
@@ -190,11 +190,11 @@ def _of_tokens(word_vectors: Tensor, batch: TorchBatch, dropout: SharedDropout) 
 
 def _letters(batch: TorchBatch) -> tuple[Tensor, Layout]:
     if batch.letters is None:
-        raise UsageError("this model reads the letters of words, and the batch has no spellings")
+        raise UsageError("this model reads the letters of words, but the batch has no spellings")
     return _present(batch.letter_ids, "letter_ids"), batch.letters
 
 
 def _present(values: Tensor | None, name: str) -> Tensor:
     if values is None:
-        raise UsageError(f"this model reads {name}, and the batch has none")
+        raise UsageError(f"this model reads {name}, but the batch has none")
     return values

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 class BlockDiagonal(nn.Module):
     """§3. c = [c^(c); c^(p)] = [W^(c) x^(c); W^(p) x^(p)], plus a bias b where asked.
 
-    Works on blocks laid apart: [blocks, R, inputs / blocks] -> [blocks, R, outputs / blocks], so that one batched
-    product serves both halves; ``split_blocks`` and ``join_blocks`` are the ways in and out of that form.
-    Starts as torch's Linear does, from U(-1/sqrt(n), 1/sqrt(n)) with n the inputs of a block.
+    Blocks have an axis of their own, [blocks, R, inputs / blocks] -> [blocks, R, outputs / blocks], so that one batched
+    product serves both halves; ``split_blocks`` and ``join_blocks`` convert to and from that form.
+    Weights start as in torch's Linear, from U(-1/sqrt(n), 1/sqrt(n)) with n the inputs of a block.
     """
 
     def __init__(self, inputs: int, outputs: int, *, blocks: int = 2, bias: bool = False) -> None:
@@ -42,7 +42,7 @@ class Dense(BlockDiagonal):
 
 
 class Linear(nn.Linear):
-    """torch's Linear, in the precision of its matrix: [..., inputs] -> [..., outputs]."""
+    """torch's Linear, computed in the precision of its matrix: [..., inputs] -> [..., outputs]."""
 
     def forward(self, x: Tensor) -> Tensor:
         return super().forward(x.to(self.weight.dtype))
@@ -59,15 +59,15 @@ def join_blocks(x: Tensor) -> Tensor:
 
 
 def near_zero_(weight: Tensor) -> None:
-    """Fills the weights of attention from N(0, 0.01²), so that at first it is uniform and each layer near the identity.
+    """Fills attention's weights from N(0, 0.01²), so that attention starts uniform and each layer near the identity.
 
-    From Xavier's wider starts, eight layers of post-norm attention stay at predicting no constituent at all.
+    With Xavier's larger initial weights, eight layers of post-norm attention never predict any constituent.
     """
     with torch.no_grad():
         weight.normal_(std=0.01)
 
 
 def xavier_(weight: Tensor) -> None:
-    """Fills weights from N(0, 2 / (inputs + outputs)), from which the few layers over letters learn much faster."""
+    """Fills weights from N(0, 2 / (inputs + outputs)), with which the few layers over letters learn much faster."""
     with torch.no_grad():
         weight.normal_(std=math.sqrt(2 / (weight.shape[-2] + weight.shape[-1])))

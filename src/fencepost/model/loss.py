@@ -1,5 +1,8 @@
 """What training minimises: the margin loss of the paper (§2.1), or the negative log likelihood of the gold trees.
 
+A teacher may give the probability of each labelled span instead of a gold tree: then the likelihood is that of trees
+drawn from the teacher.
+
 Scores are packed, [S, L], with a first column of zeros for the empty label; gold labels are [S], 0 where no
 constituent is. Sums are taken in single precision even when the scores are not. Each loss is given the search over
 trees that it needs: ``backends.charts`` has both.
@@ -8,15 +11,24 @@ trees that it needs: ``backends.charts`` has both.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from fencepost.model.cells import best_labels, sum_by_sentence
+from fencepost.model.cells import best_labels, sentences_of_cells, sum_by_sentence
 
 Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]  # best scores [S], lengths -> scores [B], cells of trees [S]
 Sums = Callable[[Tensor, Tensor, bool], tuple[Tensor, Tensor]]  # label scores [S], lengths, force_root -> log Z [B], _
+
+
+class Beliefs(NamedTuple):
+    """The probabilities that a teacher gives to some labels of some cells; all others have probability 0. [E] each."""
+
+    cells: Tensor
+    labels: Tensor
+    probabilities: Tensor
 
 
 def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False, *, decode: Search) -> Tensor:
@@ -42,13 +54,29 @@ def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = F
     return total - sum_by_sentence(right, lengths)
 
 
+def soft_crf_loss(
+    scores: Tensor, beliefs: Beliefs, lengths: Tensor, force_root: bool = False, *, inside: Sums
+) -> Tensor:
+    """log Z - sum of p(i, j, l) s(i, j, l): the cross-entropy between a teacher's trees and the model's. [B]
+
+    The score of a tree is a sum over its spans, so the teacher's distribution over trees matters only through the
+    probability of each labelled span. If these are all 0 or 1, this is ``crf_loss``. ``inside`` gives log Z.
+    """
+    labels = scores[:, 1:].to(_sum_type(scores)).logsumexp(dim=1)
+    total, _ = inside(labels, lengths, force_root)
+    places = beliefs.cells * scores.shape[1] + beliefs.labels
+    chosen = scores.flatten().index_select(0, places).to(total.dtype) * beliefs.probabilities
+    sentences = sentences_of_cells(lengths, len(scores)).index_select(0, beliefs.cells)
+    return total - total.new_zeros(len(lengths)).index_add(0, sentences, chosen)
+
+
 @torch.no_grad()
 def _worst_trees(
     scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool, decode: Search
 ) -> tuple[Tensor, Tensor]:
     """The tree with the greatest s(T) + Δ(T, T*): the best label of each cell [S], and the cells of the tree [S]."""
     augmented = scores.to(_sum_type(scores), copy=True)
-    # One off the gold label ranks trees as one on all others would, for every binary tree has 2n - 1 spans.
+    # Every binary tree has 2n - 1 spans, so taking 1 off gold labels ranks trees as adding 1 to all others would.
     augmented.scatter_add_(1, gold[:, None], augmented.new_full((len(gold), 1), -1.0))
     best, labels = best_labels(augmented, lengths, force_root)
     _, marked = decode(best, lengths)

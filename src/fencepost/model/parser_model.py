@@ -1,7 +1,7 @@
 """The whole model, and the batch of tensors that it reads.
 
-All index arrays are made here, on the host, when a batch moves to its device: nothing in the model waits for
-the device to say a number.
+All index arrays are made here, when a batch moves to its device, so that nothing in the model has to wait for a number
+from the device.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ class TorchBatch:
     letter_ids: Tensor | None  # [letters] the letters of all distinct words, end to end
     windows: Layout | None  # of the sub-tokens in windows
     subwords: Tensor | None  # [P] the sub-tokens of all windows, end to end
-    subword_rows: Tensor | None  # [M] places in subwords that tokens are made of
-    token_of_row: Tensor | None  # [M] the token that each is a part of
-    rows_of_token: Tensor | None  # [T] how many each token has
-    vectors: Tensor | None  # [T, size] given vectors
+    subword_rows: Tensor | None  # [M] indices into subwords of what each token is made of
+    token_of_row: Tensor | None  # [M] the token that each of these belongs to
+    rows_of_token: Tensor | None  # [T] how many of these each token has
+    vectors: Tensor | None  # [T, size] precomputed vectors
 
     def __len__(self) -> int:
         return self.tokens.count
@@ -115,7 +115,7 @@ class ParserModel(nn.Module):
 
 
 def _arrays(batch: Batch) -> dict[str, Ints]:
-    """All that a ``TorchBatch`` holds, still on the host."""
+    """The arrays that make up a ``TorchBatch``, still on the host."""
     lengths = batch.lengths
     position, length = ranges(lengths + 2), np.repeat(lengths, lengths + 2)
     arrays = {
@@ -139,14 +139,14 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
 
 
 def _spans(lengths: Tensor, on_host: Ints) -> tuple[Tensor, Tensor]:
-    """The fenceposts, counted through the batch, where each span starts and ends: made where they are needed.
+    """The fenceposts, counted through the batch, where each span starts and ends: computed on the device.
 
-    They are by far the longest arrays of a batch. Given the lengths on the host too, nobody waits for the device.
+    They are by far the longest arrays of a batch. The lengths on the host tell their sizes without asking the device.
     """
     words, spans = int(on_host.sum()), int((on_host * (on_host + 1) // 2).sum())
-    # One diagonal of a chart for each word: its width, how many spans it has, and the fencepost of the first.
-    sentence, place = _runs(lengths, words)
-    width, count = place + 1, lengths[sentence] - place
+    # Each word has one diagonal of the chart: its width, how many spans it has, and where the first one starts.
+    sentence, word = _runs(lengths, words)
+    width, count = word + 1, lengths[sentence] - word
     first_fencepost = (lengths.cumsum(0) - lengths)[sentence] + sentence
     diagonal, step = _runs(count, spans)
     starts = first_fencepost[diagonal] + step
@@ -154,7 +154,7 @@ def _spans(lengths: Tensor, on_host: Ints) -> tuple[Tensor, Tensor]:
 
 
 def _runs(counts: Tensor, total: int) -> tuple[Tensor, Tensor]:
-    """For each thing in runs of so many: the number of its run, and its place there. [total] each."""
+    """For each item in runs of these ``counts``: the index of its run, and its index in the run. [total] each."""
     numbers = torch.arange(len(counts), device=counts.device)
     run = numbers.repeat_interleave(counts, output_size=total)
     return run, torch.arange(total, device=counts.device) - (counts.cumsum(0) - counts)[run]

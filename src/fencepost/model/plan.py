@@ -1,4 +1,4 @@
-"""Which attention is allowed, as data: the same weights can be run under any plan (§4)."""
+"""Which attention is allowed, as data: the same weights can run under any plan (§4)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Terms(NamedTuple):
 class Reach(NamedTuple):
     """§4.2. Token i may attend to token j of its sentence where |i - j| <= window; None: to all.
 
-    In a relaxed window the start token, the first word, the last word and the stop token attend to all and are
-    attended by all.
+    With a relaxed window the start token, the first word, the last word and the stop token attend to all tokens, and
+    all tokens attend to them.
     """
 
     window: int | None = None
@@ -43,9 +43,10 @@ class AttentionPlan:
     ``content`` and ``position`` are the layers, from 1, that use that term of q · k in a factored model (Table 1);
     ``None`` means all layers.
 
-    Not in the paper: in a sentence of more than ``longest`` tokens, positions start again from 0 after so many, and a
-    token attends as far as a third of it, where no position comes twice, but for what a relaxed window exempts. Rows of
-    the position table that training rarely reached are noise, and a sentence of 1,000 words would read mostly those.
+    Not in the paper: in a sentence of more than ``longest`` tokens, positions start again from 0 every ``longest``
+    tokens. A token then attends at most ``longest`` / 3 tokens away, so that it never sees the same position twice;
+    tokens that a relaxed window exempts are exempt here too. Rows of the position table that training rarely reached
+    are noise, and a sentence of 1,000 words would read mostly those.
     """
 
     window: int | None = None
@@ -59,7 +60,7 @@ class AttentionPlan:
         return cls(config.window, config.relaxed, config.content, config.position, longest)
 
     def terms(self, layer: int) -> Terms:
-        """What layer number ``layer``, from 1, uses."""
+        """The terms that a layer uses; layers are numbered from 1."""
         return Terms(
             content=self.content is None or layer in self.content,
             position=self.position is None or layer in self.position,
@@ -70,14 +71,14 @@ class AttentionPlan:
         return EVERYWHERE if self.window is None else Reach(self.window, self.relaxed)
 
     def require_factored(self, factored: bool) -> None:
-        """An error where terms are switched in a model that doesn't keep them apart."""
+        """Raises ConfigError if the plan chooses terms in a model that doesn't keep them apart."""
         if not factored and (self.content, self.position) != (None, None):
             raise ConfigError(
-                "content and position attention can only be switched where content and position are factored",
-                hint='encoder.position = "concatenated" and encoder.projection = "block"',
+                "content and position attention can only be switched off in a factored model",
+                hint='train with encoder.position = "concatenated" and encoder.projection = "block"',
             )
 
-    def places(self, layout: Layout) -> Tensor:
+    def row_positions(self, layout: Layout) -> Tensor:
         """The position that each row reads: [R]."""
         if self.longest is None or layout.width <= self.longest:
             return layout.position
@@ -85,14 +86,14 @@ class AttentionPlan:
         return torch.where(long, layout.position % self.longest, layout.position)
 
     def needs_mask(self, layout: Layout) -> bool:
-        """Whether more has to be said of who may attend to whom than ``reach`` does."""
+        """True if the plan needs an explicit mask beyond its ``reach``."""
         return self.longest is not None and layout.width > self.longest
 
     def mask(self, lengths: Tensor, width: int) -> Tensor:
         """Allowed pairs (i, j), true or false: [B, 1, 1, width] without a window, [B, 1, width, width] with one.
 
-        ``lengths``: [B] tokens in each sentence, start and stop included. No token attends to padding. What padding
-        attends to is never read, but must not be nothing (a softmax over nothing is NaN): it attends to all tokens.
+        ``lengths``: [B] tokens in each sentence, start and stop included. No token attends to padding. Padding
+        attends to all tokens: its result is never read, but a softmax over no tokens would be NaN.
         """
         token = torch.arange(width, device=lengths.device)
         real = token < lengths[:, None]  # [B, width]

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 class LearnedPositions(nn.Module):
     """§2.2. A learned table of vectors p_t, one for each position t. [R] -> [R, size].
 
-    Positions beyond the table read its last row: a sentence longer than any table is still parsed, if less well.
+    Positions beyond the table read its last row: a sentence longer than the table is still parsed, if less well.
     The table starts from N(0, 1), as torch's embeddings do.
     """
 
@@ -25,7 +25,7 @@ class LearnedPositions(nn.Module):
 
 
 class SinusoidalPositions(nn.Module):
-    """Appendix (Vaswani et al. 2017, §3.5). [R] -> [R, size], for positions of any size.
+    """Appendix (Vaswani et al. 2017, §3.5). [R] -> [R, size], for positions of any value.
 
     p_t[2k] = sin(t / 10000^(2k / size)), p_t[2k + 1] = cos(t / 10000^(2k / size)).
     """

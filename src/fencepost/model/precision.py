@@ -1,7 +1,7 @@
 """Training and parsing in bf16: the matrices of encoders are bf16, everything else stays fp32.
 
-Training keeps fp32 masters of those matrices, on which the optimizer works: steps are far smaller than what bf16 can
-tell apart.
+Training keeps fp32 masters of those matrices for the optimizer, because its steps are far smaller than bf16 can
+resolve.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fencepost.model.linear import BlockDiagonal, Linear
 
 
 def lower(model: nn.Module) -> dict[str, Tensor]:
-    """Turns the matrices of encoders to bf16; returns what they were, by their names in the model."""
+    """Converts the matrices of encoders to bf16; returns their fp32 values by their names in the model."""
     before: dict[str, Tensor] = {}
     for prefix, module in model.named_modules():
         if isinstance(module, (BlockDiagonal, Linear)):
@@ -36,12 +36,12 @@ class Masters:
     def take_gradients(self) -> None:
         """Moves the gradients of lowered parameters to their masters."""
         for low, master in zip(self._lowered, self._masters.values(), strict=True):
-            if master.requires_grad:  # one of a frozen encoder needs none
+            if master.requires_grad:  # not in a frozen encoder
                 master.grad = torch.zeros_like(master) if low.grad is None else master.new_empty(master.shape)
         pairs = [(m.grad, p.grad) for m, p in zip(self._masters.values(), self._lowered, strict=True)]
-        there = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
-        if there:
-            torch._foreach_copy_([mine for mine, _ in there], [theirs for _, theirs in there])
+        both = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
+        if both:
+            torch._foreach_copy_([mine for mine, _ in both], [theirs for _, theirs in both])
         for low in self._lowered:
             low.grad = None
 

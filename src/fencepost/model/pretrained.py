@@ -1,4 +1,4 @@
-"""Word vectors from a pre-trained encoder: BERT and its kin by our own code, others by the transformers library."""
+"""Word vectors from a pre-trained encoder: our own code runs BERT and its kin, the transformers library all others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ScalarMix(nn.Module):
 
 
 class _MixedLayers(nn.Module):
-    """[R, hidden] -> [R, hidden], through all layers, to the last one's vectors or to the mix."""
+    """[R, hidden] -> [R, hidden]: the vectors of the last layer, or the mix of all layers."""
 
     def __init__(self, layers: nn.Module, mix: ScalarMix | None) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class _MixedLayers(nn.Module):
 
 
 class Hiding(nn.Module):
-    """Training reads each sub-token as the mask token with some probability, so as not to lean on single words. [P]"""
+    """Training replaces sub-tokens at random with the mask token, so as not to rely on single words. [P] -> [P]"""
 
     def __init__(self, probability: float, mask_token: int) -> None:
         super().__init__()
@@ -87,7 +87,7 @@ class Pretrained(nn.Module):
         self.mix = ScalarMix(1 + (decoder_layers or config.num_hidden_layers)) if mix else None
         self.dropout = dropout
         self.hiding = hiding
-        self.cuda_graphs: CudaGraphs | None = None  # where training uses them
+        self.cuda_graphs: CudaGraphs | None = None  # runs the layers, if training uses CUDA graphs
         self.padding = int(config.pad_token_id or 0)
         self.has_decoder = bool(config.is_encoder_decoder)
         self.frozen = frozen
@@ -101,7 +101,7 @@ class Pretrained(nn.Module):
 
     def forward(self, batch: TorchBatch) -> Tensor:
         if batch.windows is None or batch.subwords is None or batch.subword_rows is None:
-            raise UsageError("this model reads sub-tokens, and the batch has none")
+            raise UsageError("this model reads sub-tokens, but the batch has none")
         assert batch.token_of_row is not None
         assert batch.rows_of_token is not None
         subwords = batch.subwords if self.hiding is None else self.hiding(batch.subwords)
@@ -112,7 +112,7 @@ class Pretrained(nn.Module):
         return projected
 
     def _in_context(self, subwords: Tensor, windows: Layout) -> Tensor:
-        """h_t of every sub-token, of the last layer or mixed of all: [P, hidden]."""
+        """The vector of every sub-token, from the last layer or mixed from all: [P, hidden]."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             if not isinstance(self.encoder, Bert):
                 ids = windows.pad(subwords - self.padding) + self.padding
@@ -125,7 +125,7 @@ class Pretrained(nn.Module):
         return layers[-1] if self.mix is None else self.mix(layers)
 
     def to_record(self) -> nn.Module | None:
-        """What ``cuda_graphs`` runs: layers of our own that learn, and their mix."""
+        """What ``cuda_graphs`` runs: our own layers and their mix, if they are trained; else None."""
         ours = isinstance(self.encoder, Bert) and not self.frozen
         return _MixedLayers(self.encoder.encoder, self.mix) if ours else None  # type: ignore[arg-type]
 
@@ -147,7 +147,7 @@ class Pretrained(nn.Module):
 
 
 def build_encoder(config: str) -> nn.Module:
-    """An encoder with fresh weights from its configuration, as JSON."""
+    """An encoder with fresh weights, from its configuration as JSON text."""
     if is_ours(json.loads(config)):
         return Bert(config)
     try:
@@ -158,29 +158,29 @@ def build_encoder(config: str) -> nn.Module:
     try:
         kind = AutoConfig.for_model(settings.pop("model_type"), **settings)
     except (KeyError, ValueError) as error:
-        raise ModelError(f"encoder.json is not known to transformers: {error}") from error
+        raise ModelError(f"transformers can't build the encoder in encoder.json: {error}") from error
     if kind.is_encoder_decoder and not family_of(kind.model_type).read_at_decoder:
         raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
     return without_spare_parts(AutoModel.from_config(kind))
 
 
 def without_spare_parts(encoder: Any) -> nn.Module:
-    """The encoder without what no word vector is made of: the pooler, and further names of the same embeddings."""
+    """Removes what word vectors don't need: the pooler, and further names of the same embeddings."""
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
     if encoder.config.is_encoder_decoder:
         encoder.encoder.embed_tokens = encoder.decoder.embed_tokens = None
-    found: nn.Module = encoder.float()
-    return found
+    trimmed: nn.Module = encoder.float()
+    return trimmed
 
 
 def load_pretrained(model: nn.Module, name: str) -> None:
-    """Puts the weights of an encoder, from a folder or the hub's cache, into a model that is to be trained."""
+    """Copies the weights of an encoder, from a folder or the hub's cache, into a model that will be trained."""
     for encoder in pretrained_encoders(model):
         from transformers import AutoModel
         from transformers.utils import logging
 
-        logging.disable_progress_bar()  # it would go into files, too
+        logging.disable_progress_bar()  # it would be written to log files, too
         first = AutoModel.from_pretrained(name, local_files_only=True)
         encoder.load_state_dict(without_spare_parts(first).state_dict())
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class SpanScorer(nn.Module):
     """§2.3. s(i, j, ·) = M_2 relu(LayerNorm(M_1 v + c_1)) + c_2, where v = [y→_j - y→_i; y←_{j+1} - y←_{i+1}].
 
-    y→ is the even coordinates of y, y← the odd ones; token 0 is the start token, so fencepost k has y→ of the token
-    to its left and y← of the token to its right. M_1 v is a difference of M_1 [y→_k; y←_{k+1}] between two
-    fenceposts: each fencepost is projected once, and only the differences are as many as the spans.
+    y→ has the even coordinates of y, y← the odd ones; token 0 is the start token, so fencepost k has y→ of the token
+    to its left and y← of the token to its right. M_1 v is the difference of M_1 [y→_k; y←_{k+1}] between two
+    fenceposts: each fencepost is projected once, and each span takes only a subtraction.
     y: [T, d_model] -> [S, labels], where the empty label's column 0 is exactly 0.
     """
 
@@ -45,10 +45,10 @@ class SpanScorer(nn.Module):
             return F.linear(torch.cat([left[:, 0::2], right[:, 1::2]], -1), self.hidden.weight)
 
     def score(self, fenceposts: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
-        """s(i, j, ·) for any spans of the projected fenceposts; a long chart can be scored a piece at a time."""
+        """s(i, j, ·) for any spans of the projected fenceposts, so that a long chart can be scored in pieces."""
         with torch.autocast(fenceposts.device.type, enabled=False):
             hidden = span_hidden(fenceposts, starts, ends, self.hidden.bias, self.norm)
-            # A row of zeros before M_2 and c_2 scores the empty label 0, without a second copy of all the scores.
+            # A row of zeros before M_2 and c_2 scores the empty label 0 without copying all the scores.
             return F.linear(hidden, F.pad(self.output.weight, (0, 0, 1, 0)), F.pad(self.output.bias, (1, 0)))
 
 
@@ -62,7 +62,7 @@ def span_hidden(fenceposts: Tensor, starts: Tensor, ends: Tensor, bias: Tensor, 
 
 
 class TagScorer(nn.Module):
-    """Part-of-speech tags, predicted beside the tree; the same form as §2.3, from the y_t of each word.
+    """Part-of-speech tags, predicted along with the tree; the same form as §2.3, from the y_t of each word.
 
     M_2 relu(LayerNorm(M_1 y_t + c_1)) + c_2. y: [T, d_model] -> [W, tags].
     """

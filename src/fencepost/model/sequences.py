@@ -26,14 +26,14 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Layout(Sequences):
-    """Sequences, and the ways out of that form."""
+    """Sequences, and how to convert them to other forms."""
 
     lengths: Tensor  # [B] rows of each sequence
-    position: Tensor  # [R] place of each row in its sequence, from 0
+    position: Tensor  # [R] index of each row in its sequence, from 0
     slot: Tensor  # [R] where each row goes in [B * width]
     by_time: Tensor  # [R] rows ordered by position, those of longer sequences first: as LSTM kernels read them
     from_time: Tensor  # [R] the inverse of by_time
-    longest_first: Tensor  # [B] sequences by falling length
+    longest_first: Tensor  # [B] sequences by decreasing length
     rank: Tensor  # [B] the inverse of longest_first
     sequences_at_time: Tensor  # [longest length] how many sequences reach each position; always on the host
 
@@ -43,7 +43,7 @@ class Layout(Sequences):
 
     @staticmethod
     def arrays(lengths: Ints, name: str = "") -> dict[str, Ints]:
-        """What has to be sent to the device, each array called by ``name`` and its field."""
+        """The arrays to send to the device; each is called ``name`` plus the name of its field."""
         count, longest = len(lengths), int(lengths.max())
         position, sequence = ranges(lengths), np.repeat(np.arange(count), lengths)
         longest_first = np.argsort(-lengths, kind="stable")
@@ -63,7 +63,7 @@ class Layout(Sequences):
 
     @classmethod
     def sent(cls, lengths: Ints, tensors: dict[str, Tensor], name: str = "") -> Layout:
-        """The layout whose ``arrays`` have arrived."""
+        """The layout made of the ``arrays`` that were sent to the device."""
         return cls(
             lengths=tensors[name + "lengths"],
             position=tensors[name + "position"],
@@ -93,7 +93,7 @@ class Layout(Sequences):
         return PackedSequence(rows.index_select(0, self.by_time), self.sequences_at_time, self.longest_first, self.rank)
 
     def from_lstm(self, packed: PackedSequence) -> Tensor:
-        """What an LSTM made of ``for_lstm`` -> [R, d]."""
+        """The states that an LSTM computed from ``for_lstm`` -> [R, d]."""
         return packed.data.index_select(0, self.from_time)
 
 
@@ -113,7 +113,7 @@ def _width(lengths: Ints) -> int:
 
 
 def send(arrays: dict[str, Ints], device: torch.device) -> dict[str, Tensor]:
-    """All arrays in one copy, which from pinned memory lets the host go on at once."""
+    """Sends all arrays in one copy. It comes from pinned memory, so the host doesn't have to wait for it."""
     on_cuda = device.type == "cuda"
     sizes = [array.size for array in arrays.values()]
     buffer = torch.empty(sum(sizes), dtype=torch.int64, pin_memory=on_cuda)

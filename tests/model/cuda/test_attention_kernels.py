@@ -47,12 +47,13 @@ def attended(
     divisor: int | None = None,
     blocks: int = 1,
     joined: int = 1,
+    distances: Tensor | None = None,
 ) -> Tensor:
     """By the kernels: a head's numbers in so many blocks; so many of queries, keys and values in the first tensor."""
     laid = [tensor.unflatten(-1, (blocks, -1)).permute(2, 0, 1, 3).flatten(-2) for tensor in rows]
     parts = [torch.cat(laid[:joined], -1), *laid[joined:]]
     sizes = HeadSizes(HEADS, rows[0].shape[2], rows[2].shape[2], divisor)
-    average = attend_packed(parts, sizes, starts, dropout, reach)
+    average = attend_packed(parts, sizes, starts, dropout, reach, distances)
     by_rows: Tensor = average.unflatten(-1, (HEADS, -1)).permute(1, 2, 0, 3)
     return by_rows.flatten(-2)
 
@@ -63,6 +64,7 @@ def one_by_one(
     reach: Reach = EVERYWHERE,
     kept: list[Tensor] | None = None,
     divisor: int | None = None,
+    distances: Tensor | None = None,
 ) -> Tensor:
     """The formula. ``kept``: what remains of each p(i -> j) of each sequence after dropout, [heads, n, n]."""
     plan, averages = AttentionPlan(*reach), []
@@ -71,6 +73,10 @@ def one_by_one(
         n = query.shape[1]
         allowed = plan.mask(torch.tensor([n], device=query.device), n)[0, 0]
         logits = query @ key.transpose(1, 2) / math.sqrt(divisor or query.shape[2])
+        if distances is not None:
+            farthest, place = distances.shape[1] // 2, torch.arange(n, device=query.device)
+            apart = (place - place[:, None]).clamp(-farthest, farthest)
+            logits = logits + distances[:, farthest + apart]
         p = logits.masked_fill(~allowed, -math.inf).softmax(-1)
         averages.append(((p if kept is None else p * kept[number]) @ value).transpose(0, 1))
     return torch.cat(averages)
@@ -97,12 +103,15 @@ def assert_like_the_formula(
     device: str = "cpu",
     lengths: tuple[int, ...] = LENGTHS,
     divisor: int | None = None,
+    farthest: int | None = None,
     **laid: int,
 ) -> None:
     rows = rows_of(lengths, d_k, d_v, dtype, device)
-    found = with_gradients(attended(rows, starts_of(lengths).to(device), 0.0, reach, divisor, **laid), rows)
+    apart = None if farthest is None else torch.randn(HEADS, 2 * farthest + 1, device=device)
+    average = attended(rows, starts_of(lengths).to(device), 0.0, reach, divisor, distances=apart, **laid)
     exact = [tensor.detach().double().requires_grad_() for tensor in rows]
-    assert_near(found, with_gradients(one_by_one(exact, lengths, reach, divisor=divisor), exact), tolerance)
+    expected = one_by_one(exact, lengths, reach, divisor=divisor, distances=apart)
+    assert_near(with_gradients(average, rows), with_gradients(expected, exact), tolerance)
 
 
 def assert_dropout_is_the_same_in_both_directions(
@@ -189,6 +198,8 @@ INTERPRETED = """
         assert_like_the_formula(d_k, d_v, torch.float32, 1e-5, lengths=SHORT)
     assert_like_the_formula(64, 32, torch.float16, 2e-3, blocks=2, joined=3)
     assert_like_the_formula(16, 16, torch.float32, 1e-5, lengths=SHORT, divisor=2)
+    for farthest in (1, 20, 100):
+        assert_like_the_formula(16, 16, torch.float32, 1e-5, lengths=SHORT, farthest=farthest)
     for blocks, joined in ((2, 1), (2, 3), (1, 2)):
         assert_like_the_formula(10, 4, torch.float32, 1e-5, lengths=SHORT, blocks=blocks, joined=joined)
     assert_dropout_is_the_same_in_both_directions()
@@ -218,6 +229,14 @@ def test_kernels_agree_with_the_formula_on_a_gpu(dtype: torch.dtype, tolerance: 
 def test_heads_of_any_size_are_served_on_a_gpu(dtype: torch.dtype, tolerance: float, d_k: int, d_v: int) -> None:
     assert_like_the_formula(d_k, d_v, dtype, tolerance, Reach(7, True), "cuda")
     assert_like_the_formula(d_k, d_v, dtype, tolerance, device="cuda", divisor=1024)
+
+
+@ON_A_GPU
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
+@pytest.mark.parametrize("farthest", [1, 20, 128])
+def test_distances_are_added_on_a_gpu(dtype: torch.dtype, tolerance: float, farthest: int) -> None:
+    assert_like_the_formula(64, 64, dtype, tolerance, device="cuda", farthest=farthest)
+    assert_like_the_formula(64, 64, dtype, tolerance, device="cuda", lengths=(300, 5, 64) * 20, farthest=farthest)
 
 
 @ON_A_GPU

@@ -2,9 +2,9 @@
 
 B sequences lie in R rows. A head has numbers in each block, as ``BlockDiagonal`` lays them: content in one, position in
 the other. A program has one head and TILE rows of one sequence, few because sentences are short, and
-walks over the tiles of that sequence within its reach. Nobody has to count tiles: those of sequence b are numbered
+walks over the tiles of that sequence within its reach. Tiles need not be counted: those of sequence b are numbered
 from ``starts[b] // TILE + b`` on, which leaves room for all of them, and a program whose tile lies beyond the end of
-its sequence has nothing to do. Backward computes the probabilities again, from the log-sum-exp of each row.
+its sequence does nothing. Backward computes the probabilities again, from the log-sum-exp of each row.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -22,40 +22,43 @@ from fencepost.model.plan import Reach
 TILE, EXACT_TILE = 32, 16  # rows in half precision and in fp32
 FORWARD_WARPS, QUERY_WARPS, KEY_VALUE_WARPS = 2, 2, 4  # few, but enough not to run short of registers, ...
 WIDE, WIDE_WARPS = 64, 4  # ... which heads of more than 64 numbers do with fewer than this
-STAGES = 1  # of loads ahead of their use: most walks are over one tile
-NARROWEST = 16  # columns that tensor cores take
-PARTS = 1 << 24  # of which dropout takes some
+STAGES = 1  # no loads ahead of their use: most walks are over one tile
+NARROWEST = 16  # the fewest columns that tensor cores take
+PARTS = 1 << 24  # dropout probabilities are rounded to this many parts
 LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is taken as 2^(x / ln 2)
-VARYING = ["starts", "rows", "count"]  # differ by batch: no reason to compile anew
+VARYING = ["starts", "rows", "count"]  # differ from batch to batch: no reason to compile again
 
 
 def forward(
-    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, dropout: float, reach: Reach, precision: str
-) -> tuple[Tensor, Tensor]:
+    rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None, distances: Tensor | None,
+    dropout: float, reach: Reach, precision: str,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Softmax(Q K^T / sqrt(d_k)) V: queries, keys and values of [blocks, R, heads * d / blocks] -> the same.
 
     ``starts`` [B + 1], int32: the first row of each sequence, and R. ``noise`` [heads, R], int32: random numbers that
-    decide what is dropped. With the average what ``backward`` asks for: the logarithm to base 2 of what the softmax
-    of each row divides by, [heads, R].
+    decide what is dropped. ``distances`` [heads, 2 * D + 1], fp32: what is added to q · k for the distance of two rows.
+    Returns the average, and for ``backward`` the base-2 logarithm of each row's softmax denominator, [heads, R].
     """
     average = rows.value.new_empty(rows.value.shape)
     sums = average.new_empty(sizes.heads, average.shape[1], dtype=torch.float32)
-    given = (*rows, starts, sums if noise is None else noise)
+    given = (*rows, starts, sums if noise is None else noise, sums if distances is None else distances)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
-    form = _form(rows, sizes, dropout, reach, precision)
+    form = _form(rows, sizes, distances, dropout, reach, precision)
     _forward[_grid](*given, average, sums, *places, **form, **_launch(form, FORWARD_WARPS))
     return average, sums
 
 
 def backward(
     d_average: Tensor, rows: Roles, d_rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None,
-    average: Tensor, sums: Tensor, dropout: float, reach: Reach, precision: str,
+    distances: Tensor | None, average: Tensor, sums: Tensor, dropout: float, reach: Reach, precision: str,
 ) -> None:  # fmt: skip
     """Writes the gradients of queries, keys and values to ``d_rows``, whose strides are those of ``rows``."""
     along = torch.empty_like(sums)
-    given = (d_average, *rows, starts, sums if noise is None else noise, sums, along)
+    # Kernels won't read what is None here, but they must be given some tensor.
+    optional = (sums if noise is None else noise, sums if distances is None else distances)
+    given = (d_average, *rows, starts, *optional, sums, along)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
-    form = _form(rows, sizes, dropout, reach, precision)
+    form = _form(rows, sizes, distances, dropout, reach, precision)
     _backward_query[_grid](*given, average, d_rows.query, *places, **form, **_launch(form, QUERY_WARPS))
     _backward_key_value[_grid](*given, d_rows.key, d_rows.value, *places, **form, **_launch(form, KEY_VALUE_WARPS))
 
@@ -65,11 +68,13 @@ def _grid(form: dict[str, int]) -> tuple[int]:
 
 
 def _strides(rows: Roles) -> tuple[int, ...]:
-    """Of rows; in a row of a block the numbers of a head lie side by side, and after them those of the next head."""
+    """The strides of rows. In a row of a block the numbers of a head lie side by side, followed by the next head's."""
     return tuple(tensor.stride(1) for tensor in rows)
 
 
-def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, precision: str) -> dict[str, Any]:
+def _form(
+    rows: Roles, sizes: HeadSizes, distances: Tensor | None, dropout: float, reach: Reach, precision: str
+) -> dict[str, Any]:
     width_k, width_v = (max(triton.next_power_of_2(size), NARROWEST) for size in (sizes.d_k, sizes.d_v))
     return {
         "HEADS": sizes.heads,
@@ -84,6 +89,7 @@ def _form(rows: Roles, sizes: HeadSizes, dropout: float, reach: Reach, precision
         "KEPT": 1 / (1 - dropout),
         "WINDOW": reach.window,
         "RELAXED": reach.relaxed,
+        "FARTHEST": None if distances is None else distances.shape[1] // 2,
         "PRECISION": precision,
     }
 
@@ -96,7 +102,7 @@ def _launch(form: dict[str, Any], warps: int) -> dict[str, int]:
 @triton.jit
 def _tile(starts, count, HEADS: tl.constexpr, TILE: tl.constexpr):
     """This program's head; the first row and the length of its sequence; where in the sequence its tile begins."""
-    # Later sequences first: the last is the longest where spare rows fill a batch up.
+    # Later sequences first: the last one is the longest when spare rows fill up a batch.
     program = tl.num_programs(0) - 1 - tl.program_id(0)
     number = program // HEADS
     sequence = 0
@@ -113,7 +119,7 @@ def _tile(starts, count, HEADS: tl.constexpr, TILE: tl.constexpr):
 
 @triton.jit
 def _reach(first, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr, TILE: tl.constexpr):
-    """The tiles from here to there are within reach of this one."""
+    """The first and the last row (exclusive) of the tiles within reach of this one."""
     begin = 0
     end = length
     if WINDOW is not None and not RELAXED:
@@ -124,7 +130,7 @@ def _reach(first, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr, TILE: tl.
 
 @triton.jit
 def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
-    """§4.2. Whether row i of a sequence attends to row j."""
+    """§4.2. True where row i of a sequence attends to row j."""
     allowed = j < length
     if WINDOW is not None:
         near = tl.abs(i - j) <= WINDOW
@@ -132,6 +138,13 @@ def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
             near = near | (i < 2) | (i >= length - 2) | (j < 2) | (j >= length - 2)
         allowed = allowed & near
     return allowed
+
+
+@triton.jit
+def _by_distance(distances, i, j, head, FARTHEST: tl.constexpr):
+    """What is added to q · k for the distance j - i; distances beyond the farthest count as that."""
+    distance = tl.minimum(tl.maximum(j - i, -FARTHEST), FARTHEST)
+    return tl.load(distances + head * (2 * FARTHEST + 1) + distance + FARTHEST) * LOG_2_E
 
 
 @triton.jit
@@ -145,7 +158,7 @@ def _kept(noise, j, DROPPED: tl.constexpr):
 
 @triton.jit
 def _places(i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
-    """Where the numbers of a head are in rows i, some in each block; and which of them there are: [TILE, WIDTH]."""
+    """The offsets of a head's numbers in rows i, some in each block, and which of them exist: [TILE, WIDTH]."""
     column = tl.arange(0, WIDTH)[None, :]
     there = (i[:, None] < length) & (column < SIZE)
     if BLOCKS == 1:
@@ -156,7 +169,7 @@ def _places(i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WID
 
 @triton.jit
 def _load(base, i, length, row, block, SIZE: tl.constexpr, BLOCKS: tl.constexpr, WIDTH: tl.constexpr):
-    """Rows i of a sequence and head: [TILE, WIDTH], with zeros where there are none."""
+    """Rows i of a sequence and head: [TILE, WIDTH], zeros beyond the end of the sequence."""
     place, there = _places(i, length, row, block, SIZE, BLOCKS, WIDTH)
     return tl.load(base + place, mask=there, other=0.0)
 
@@ -169,12 +182,12 @@ def _store(base, i, length, numbers, row, block, SIZE: tl.constexpr, BLOCKS: tl.
 
 @triton.jit(do_not_specialize=VARYING)
 def _forward(
-    query, key, value, starts, noise, average, sums,
+    query, key, value, starts, noise, distances, average, sums,
     query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
-    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
@@ -200,6 +213,8 @@ def _forward(
         k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
         v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        if FARTHEST is not None:
+            s += _by_distance(distances, i[:, None], j[None, :], head, FARTHEST)
         s = tl.where(_allowed(i[:, None], j[None, :], length, WINDOW, RELAXED), s, float("-inf"))
         most_yet = tl.maximum(most, tl.max(s, axis=1))
         p = tl.exp2(s - most_yet[:, None])
@@ -216,12 +231,12 @@ def _forward(
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_query(
-    d_average, query, key, value, starts, noise, sums, along, average, d_query,
+    d_average, query, key, value, starts, noise, distances, sums, along, average, d_query,
     query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
-    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
@@ -254,6 +269,8 @@ def _backward_query(
         k = _load(key, j, length, key_row, rows * key_row, D_K, BLOCKS, WIDTH_K)
         v = _load(value, j, length, value_row, rows * value_row, D_V, BLOCKS, WIDTH_V)
         s = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        if FARTHEST is not None:
+            s += _by_distance(distances, i[:, None], j[None, :], head, FARTHEST)
         allowed = _allowed(i[:, None], j[None, :], length, WINDOW, RELAXED)
         p = tl.where(allowed, tl.exp2(s - log_total[:, None]), 0.0)
         d_p = tl.dot(d_mean, tl.trans(v), input_precision=PRECISION)
@@ -266,14 +283,14 @@ def _backward_query(
 
 @triton.jit(do_not_specialize=VARYING)
 def _backward_key_value(
-    d_average, query, key, value, starts, noise, sums, along, d_key, d_value,
+    d_average, query, key, value, starts, noise, distances, sums, along, d_key, d_value,
     query_row, key_row, value_row, rows, count,
     HEADS: tl.constexpr, BLOCKS: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
     WIDTH_K: tl.constexpr, WIDTH_V: tl.constexpr,
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
-    WINDOW: tl.constexpr, RELAXED: tl.constexpr, PRECISION: tl.constexpr,
+    WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """All products are transposed, keys by queries, so that none has to be turned on its way to the next."""
+    """All products are transposed, keys by queries, so that no result has to be transposed for the next product."""
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
         return
@@ -301,6 +318,8 @@ def _backward_key_value(
         log_total = tl.load(sums + i, mask=i < length, other=0.0)
         d_p_mean = tl.load(along + i, mask=i < length, other=0.0)
         s = tl.dot(k, tl.trans(q), input_precision=PRECISION) * (SCALE * LOG_2_E)
+        if FARTHEST is not None:
+            s += _by_distance(distances, i[None, :], j[:, None], head, FARTHEST)
         allowed = _allowed(i[None, :], j[:, None], length, WINDOW, RELAXED)
         p = tl.where(allowed, tl.exp2(s - log_total[None, :]), 0.0)
         d_p = tl.dot(v, tl.trans(d_mean), input_precision=PRECISION)

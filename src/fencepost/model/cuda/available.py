@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fencepost.model.dropout import SharedDropout
     from fencepost.model.heads import HeadSizes
 
-OLDEST: Final = (8, 0)  # the compute capability that Triton asks for
+OLDEST: Final = (8, 0)  # the lowest compute capability that Triton supports
 LARGEST: Final = 512  # bytes of a head: a GPU's shared memory has to hold some tiles of it
 ATTENTION_TYPES: Final = (torch.bfloat16, torch.float16, torch.float32)
 UNITS_OF_TENSOR_CORES: Final = 16

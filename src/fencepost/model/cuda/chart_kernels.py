@@ -1,7 +1,7 @@
-"""Charts on a GPU in Triton: one program a sentence, a barrier between diagonals, nothing for the host to wait for.
+"""Charts on a GPU in Triton: one program per sentence, a barrier between diagonals, nothing for the host to wait for.
 
 The recursions are those of ``chart.cky`` and ``chart.inside``, on charts packed as ``chart.packing`` says. A program
-works on tiles of SPLITS x STARTS: places to split a span, by start positions along a diagonal.
+works on tiles of SPLITS x STARTS: ways to split a span, by spans along a diagonal.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -41,7 +41,7 @@ def inside_outside(labels: Tensor, offsets: Tensor, lengths: Tensor, force_root:
 
 @triton.jit
 def _first_cell(n, width):
-    """Where the diagonal of a width begins; a span stands there plus its start."""
+    """Where the diagonal of a width begins; adding a span's start gives its cell."""
     return (width - 1) * (n + 1) - width * (width - 1) // 2
 
 
@@ -73,8 +73,8 @@ def _best_trees(labels, best, splits, marked, totals, offsets, lengths, SPLITS: 
                 right_cell = (_first_cell(n, right) + left)[:, None] + start[None, :]
                 joined = tl.load(best + left_cell, mask=mask, other=float("-inf"))
                 joined += tl.load(best + right_cell, mask=mask, other=0.0)
-                top, place = tl.max(joined, axis=0, return_indices=True, return_indices_tie_break_left=True)
-                split = tl.where(top > score, low_split + place, split)
+                top, index = tl.max(joined, axis=0, return_indices=True, return_indices_tie_break_left=True)
+                split = tl.where(top > score, low_split + index, split)
                 score = tl.maximum(top, score)
             cell = _first_cell(n, width) + start
             tl.store(best + cell, score + tl.load(labels + cell, mask=here), mask=here)
@@ -107,7 +107,7 @@ def _log_add(a, b):
 
 @triton.jit
 def _add_rows(peak, total, values):
-    """Goes on with a sum of exponentials, total * exp(peak), by the rows of a tile."""
+    """Adds the rows of a tile to a running sum of exponentials, total * exp(peak)."""
     new_peak = tl.maximum(peak, tl.max(values, axis=0))
     anchor = tl.where(new_peak == float("-inf"), 0.0, new_peak)
     total = total * tl.exp(peak - anchor) + tl.sum(tl.exp(values - anchor[None, :]), axis=0)

@@ -1,7 +1,7 @@
 """Layers recorded as CUDA graphs: a training step launches two of them instead of 700 kernels.
 
-The host takes longer to launch those kernels than the GPU takes to run them. A graph has one fixed shape, so a batch is
-filled up with rows of zeros, short sequences of their own, to the next of a few capacities.
+The host takes longer to launch those kernels than the GPU takes to run them. A graph has one fixed shape, so each batch
+is filled up to one of a few capacities with rows of zeros, which form short sequences of their own.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from torch import Tensor, nn
 
 from fencepost.model.sequences import Sequences
 
-LONGEST: Final = 512  # rows of a sequence; longer ones are not recorded
+LONGEST: Final = 512  # rows; batches with a longer sequence are not recorded
 ROWS: Final = 128  # capacities are multiples of this ...
-MANY_ROWS: Final = 512  # ... or of this, from the eighth on
+MANY_ROWS: Final = 512  # ... or of this, beyond eight times this many rows
 SEQUENCES: Final = 64
-PIECE: Final = 32  # spare rows of a sequence: attention takes the square of that
-MOST: Final = 24  # graphs, each of which keeps memory
+PIECE: Final = 32  # spare rows in one sequence: attention costs the square of this
+MOST: Final = 24  # graphs at most: each of them holds memory
 
 
 class CudaGraphs:
-    """Runs ``layers(*rows, sequences, None, *how)``, each capacity and each ``how`` recorded when it first comes.
+    """Runs ``layers(*rows, sequences, None, *how)``, and records each capacity and each ``how`` when it first occurs.
 
-    Gradients are where the last run left them: a batch in several pieces, whose gradients add up, can't use it.
+    Every run overwrites the gradients of the last one, so it can't be used for a batch in several pieces, whose
+    gradients add up.
     """
 
     def __init__(self, layers: nn.Module) -> None:
         self._layers = layers
         self._recorded: dict[tuple[Hashable, ...], nn.Module] = {}
         self._pool = torch.cuda.graph_pool_handle()
-        # Recording happens on a stream of its own, of which torch warns in the first backward pass, for nothing.
+        # Recording uses a stream of its own; torch warns about that in the first backward pass, without need.
         silence = getattr(torch.autograd.graph, "set_warn_on_accumulate_grad_stream_mismatch", None)
         if silence is not None:
             silence(False)
@@ -42,9 +43,9 @@ class CudaGraphs:
     def __call__(self, rows: tuple[Tensor, ...], sequences: Sequences, *how: Hashable) -> Tensor:
         used = len(rows[0])
         capacity = _capacity(used)
-        count = _up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
+        count = _round_up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
         key = capacity, count, *how
-        # CUDA graphs know nothing of autocast: the layers' matrices say in which precision to multiply.
+        # CUDA graphs don't know about autocast: the layers' matrices decide the precision of products.
         with torch.autocast(rows[0].device.type, enabled=False):
             if sequences.width > LONGEST:
                 y: Tensor = self._layers(*rows, sequences, None, *how)
@@ -54,26 +55,26 @@ class CudaGraphs:
             layers = _Recordable(self._layers, how, count)
             if key not in self._recorded and len(self._recorded) < MOST:
                 self._recorded[key] = self._record(layers, filled)
-            # Unrecorded it runs on the same rows: what is dropped must not depend on what was recorded before.
+            # Unrecorded layers run on the filled-up rows too: dropout must not depend on what was recorded before.
             y = self._recorded.get(key, layers)(*filled)
         return y[:used]
 
     def _record(self, layers: _Recordable, inputs: tuple[Tensor, ...]) -> nn.Module:
         samples = tuple(tensor.detach().clone().requires_grad_(tensor.requires_grad) for tensor in inputs)
-        # What warms up before a recording must not change the random numbers of this step.
+        # The warm-up runs before a recording must not change the random numbers of this step.
         with torch.random.fork_rng(devices=[inputs[0].device]):
             try:
                 return torch.cuda.make_graphed_callables(  # type: ignore[return-value]
                     layers, samples, allow_unused_input=True, pool=self._pool
                 )
-            except RuntimeError as error:  # a recording is for speed alone
+            except RuntimeError as error:  # a recording only saves time
                 reason = str(error).partition("\n")[0]
-                warnings.warn(f"layers run unrecorded, which is slower: {reason}", stacklevel=2)
+                warnings.warn(f"no CUDA graph could be recorded, so training is slower: {reason}", stacklevel=2)
                 return layers
 
 
 class _Recordable(nn.Module):
-    """Layers whose every argument is a tensor: rows, then the sequence of each row and the starts."""
+    """Layers that take only tensors: rows, then the sequence of each row, then the starts."""
 
     def __init__(self, layers: nn.Module, how: tuple[Hashable, ...], count: int) -> None:
         super().__init__()
@@ -88,11 +89,11 @@ class _Recordable(nn.Module):
 
 
 def _capacity(rows: int) -> int:
-    return _up(rows, ROWS if rows <= 8 * MANY_ROWS else MANY_ROWS)
+    return _round_up(rows, ROWS if rows <= 8 * MANY_ROWS else MANY_ROWS)
 
 
 def _filled(sequences: Sequences, used: int, rows: int, count: int) -> tuple[Tensor, Tensor]:
-    """The sequence of each row and the starts, where the spare rows follow in short sequences, then empty ones."""
+    """The sequence of each row, and the starts; spare rows are short sequences at the end, then come empty ones."""
     sequence = F.pad(sequences.sequence, (0, rows - used), value=count - 1)
     more = torch.arange(1, count - sequences.count + 1, dtype=torch.int32, device=sequence.device)
     return sequence, torch.cat([sequences.starts, (used + PIECE * more).clamp_(max=rows)])
@@ -102,5 +103,5 @@ def _pieces(rows: int) -> int:
     return -(-rows // PIECE)
 
 
-def _up(number: int, unit: int) -> int:
+def _round_up(number: int, unit: int) -> int:
     return -(-number // unit) * unit

@@ -1,7 +1,7 @@
-"""What stands between the matrix products of a layer, in Triton.
+"""The operations between the matrix products of a layer, in Triton.
 
-Rows of one sequence share a dropout mask m. Blocks of ``change`` and ``h`` are apart, as ``BlockDiagonal`` has them.
-Sums over rows, for the gradients of biases and norms, are taken by so many programs, and then added up.
+Rows of one sequence share a dropout mask m. Blocks of ``change`` and ``h`` have an axis of their own, as in
+``BlockDiagonal``. Each program sums some of the rows for the gradients of biases and norms; then these sums are added.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -11,7 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 PROGRAMS = 512
-VARYING = ["rows", "count"]  # differ by batch: no reason to compile anew
+VARYING = ["rows", "count"]  # differ from batch to batch: no reason to compile again
 
 
 def add_and_norm(
@@ -21,9 +21,9 @@ def add_and_norm(
     """LayerNorm(x + m (change + bias)): [R, d] and [blocks, R, d / blocks] -> [R, d], and a copy in change's type."""
     z = torch.empty_like(x)
     low = torch.empty_like(x, dtype=change.dtype) if change.dtype != x.dtype else None
-    # Where there is no bias, mask or copy, some tensor stands in its place.
-    given = (x, change, _or(bias, x), _or(mask, x), sequence, *norm)
-    _add_and_norm[(len(x),)](*given, z, _or(low, z), len(x), eps, COPY=low is not None, **_form(change, bias, mask))
+    # Without a bias, mask or copy, the kernel gets another tensor in its place and doesn't touch it.
+    inputs = (x, change, _or(bias, x), _or(mask, x), sequence, *norm)
+    _add_and_norm[(len(x),)](*inputs, z, _or(low, z), len(x), eps, COPY=low is not None, **_form(change, bias, mask))
     return z, low
 
 
@@ -35,9 +35,9 @@ def add_and_norm_backward(
     d_x, d_change = torch.empty_like(x), torch.empty_like(change)
     programs = min(PROGRAMS, len(x))
     sums = x.new_empty(programs, 3, x.shape[1])
-    given = (d_z, _or(d_low, d_z), x, change, _or(bias, x), _or(mask, x), sequence, gamma)
+    inputs = (d_z, _or(d_low, d_z), x, change, _or(bias, x), _or(mask, x), sequence, gamma)
     form = _form(change, bias, mask)
-    _add_and_norm_backward[(programs,)](*given, d_x, d_change, sums, len(x), eps, COPY=d_low is not None, **form)
+    _add_and_norm_backward[(programs,)](*inputs, d_x, d_change, sums, len(x), eps, COPY=d_low is not None, **form)
     d_bias, d_gamma, d_beta = sums.sum(0)
     return d_x, d_change, d_bias, d_gamma, d_beta
 
@@ -53,7 +53,7 @@ def relu_and_drop(h: Tensor, bias: Tensor, mask: Tensor | None, sequence: Tensor
 
 
 def relu_and_drop_backward(d_dropped: Tensor, dropped: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """The gradients of h and bias. Where something came out, it was neither cut nor dropped, and m is ``scale``."""
+    """The gradients of h and bias. Outputs other than 0 were neither cut nor dropped, so their m is ``scale``."""
     blocks, rows, size = dropped.shape
     d_h = torch.empty_like(dropped)
     programs = min(PROGRAMS, rows)
@@ -78,15 +78,15 @@ def _changed(
     x, change, bias, mask, sequence, row, rows, column, inside,
     BLOCK: tl.constexpr, SIZE: tl.constexpr, BIAS: tl.constexpr, MASK: tl.constexpr,
 ):  # fmt: skip
-    """A row of x + m (change + bias); m; and where its change is."""
-    place = (column // BLOCK * rows + row) * BLOCK + column % BLOCK
-    added = tl.load(change + place, mask=inside, other=0.0).to(tl.float32)
+    """A row of x + m (change + bias), the m of that row, and the offsets of its ``change``."""
+    offset = (column // BLOCK * rows + row) * BLOCK + column % BLOCK
+    added = tl.load(change + offset, mask=inside, other=0.0).to(tl.float32)
     if BIAS:
         added += tl.load(bias + column, mask=inside, other=0.0).to(tl.float32)
     kept = tl.zeros_like(added) + 1.0
     if MASK:
         kept = tl.load(mask + tl.load(sequence + row) * SIZE + column, mask=inside, other=0.0)
-    return tl.load(x + row * SIZE + column, mask=inside, other=0.0) + kept * added, kept, place
+    return tl.load(x + row * SIZE + column, mask=inside, other=0.0) + kept * added, kept, offset
 
 
 @triton.jit
@@ -130,7 +130,7 @@ def _add_and_norm_backward(
     for turn in range(tl.cdiv(rows - tl.program_id(0), programs)):
         row = program + turn * programs
         at = row * SIZE + column
-        changed, kept, place = _changed(
+        changed, kept, offset = _changed(
             x, change, bias, mask, sequence, row, rows, column, inside, BLOCK, SIZE, BIAS, MASK
         )
         normed, scale = _normed(changed, inside, eps, SIZE)
@@ -144,7 +144,7 @@ def _add_and_norm_backward(
         d_changed = scale * (d_normed - tl.sum(d_normed, axis=0) / SIZE - normed * along)
         tl.store(d_x + at, d_changed, mask=inside)
         d_added = kept * d_changed
-        tl.store(d_change + place, d_added, mask=inside)
+        tl.store(d_change + offset, d_added, mask=inside)
         d_bias += d_added
     tl.store(sums + program * 3 * SIZE + column, d_bias, mask=inside)
     tl.store(sums + (program * 3 + 1) * SIZE + column, d_gamma, mask=inside)
@@ -161,7 +161,7 @@ def _relu_and_drop(
     at = (block * rows + row) * SIZE + column
     above = tl.load(h + at, mask=inside, other=0.0).to(tl.float32)
     above += tl.load(bias + block * SIZE + column, mask=inside, other=0.0).to(tl.float32)
-    above = tl.where(above <= 0, 0.0, above)  # which leaves NaN what it is
+    above = tl.where(above <= 0, 0.0, above)  # NaN stays NaN
     if MASK:
         above *= tl.load(mask + (block * count + tl.load(sequence + row)) * SIZE + column, mask=inside, other=0.0)
     tl.store(dropped + at, above, mask=inside)

@@ -1,6 +1,6 @@
-"""What stands between the matrix products of a layer (sums, norms, biases, ReLU, dropout) in few launches.
+"""The operations between the matrix products of a layer (sums, norms, biases, ReLU, dropout) in few launches.
 
-torch needs some twenty kernels a layer, each of which reads and writes all rows. Here there are three, and three for
+torch needs about twenty kernels per layer, each of which reads and writes all rows. Here there are three, and three for
 their gradients, besides dropout masks and sums of a few hundred rows.
 """
 
@@ -34,14 +34,14 @@ def relu_and_drop(h: Tensor, bias: Tensor, dropout: SharedDropout, layout: Seque
 def add_and_norm_in_one_launch(
     x: Tensor, change: Tensor, bias: Tensor | None, mask: Tensor | None, sequence: Tensor, norm: nn.LayerNorm
 ) -> tuple[Tensor, Tensor]:
-    """``ResidualNorm`` by Triton's kernel, wherever the rows are, with a dropout mask [B, d_model]."""
+    """``ResidualNorm`` by Triton's kernel, on any device, with a dropout mask [B, d_model]."""
     bias = None if bias is None else bias.contiguous()
     z, low = _AddAndNorm.apply(x, change, bias, mask, sequence, norm.weight, norm.bias, norm.eps)  # type: ignore[no-untyped-call]
     return z, z if low is None else low
 
 
 def relu_and_drop_in_one_launch(h: Tensor, bias: Tensor, mask: Tensor | None, sequence: Tensor, scale: float) -> Tensor:
-    """``relu_and_drop`` by Triton's kernel, with a mask [blocks, B, size] of 0 and ``scale``; 1 where there is none."""
+    """``relu_and_drop`` by Triton's kernel. The mask [blocks, B, size] is 0 or ``scale``, which is 1 without a mask."""
     dropped: Tensor = _ReluAndDrop.apply(h, bias.contiguous(), mask, sequence, scale)  # type: ignore[no-untyped-call]
     return dropped
 
@@ -64,7 +64,7 @@ class _AddAndNorm(torch.autograd.Function):
         x, change = x.contiguous(), change.contiguous()
         ctx.save_for_backward(x, change, bias, mask, sequence, gamma)
         ctx.eps = eps
-        ctx.set_materialize_grads(False)  # nobody reads the copy of the last layer
+        ctx.set_materialize_grads(False)  # the copy of the last layer is not read and has no gradient
         return layer_kernels.add_and_norm(x, change, bias, mask, sequence, (gamma, beta), eps)
 
     @staticmethod

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def last_states_in_one_launch(lstm: nn.LSTM, rows: Tensor, layout: Layout) -> Tensor:
-    """``model.lexical.last_states`` by Triton's kernels, wherever the rows are."""
+    """``model.lexical.last_states`` by Triton's kernels, on any device."""
     from_input, from_state, input_bias, state_bias = (torch.cat(both) for both in zip(*lstm.all_weights, strict=True))
     gates = F.linear(rows, from_input, input_bias + state_bias).view(len(rows), 2, -1)  # [R, 2, 4H]
     weight = from_state.view(2, -1, lstm.hidden_size).to(gates.dtype)  # [2, 4H, H]

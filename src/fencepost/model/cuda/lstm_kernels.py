@@ -1,8 +1,10 @@
-"""A bidirectional LSTM on a GPU in Triton: all steps of both directions in one launch, and all of their gradients.
+"""A bidirectional LSTM on a GPU in Triton: one launch for all steps of both directions, one for all their gradients.
 
-B sequences are laid end to end in R rows. A program walks through BLOCK of them in one direction; the order puts
-those of like length together. Every hidden unit reads all units of the step before, so a barrier stands between
-steps. The gates, in torch's order: i = σ(..), f = σ(..), g = tanh(..), o = σ(..); c = f c' + i g; h = o tanh(c).
+B sequences are laid end to end in R rows. A program walks through BLOCK of them in one direction; ``order`` puts
+sequences of similar length together. Every hidden unit reads all units of the step before, so there is a barrier
+between steps.
+
+The gates, in torch's order: i = σ(..), f = σ(..), g = tanh(..), o = σ(..); c = f c' + i g; h = o tanh(c).
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -13,25 +15,25 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-BLOCK = 16  # sequences of a program: the fewest rows that tensor cores take, so that the most programs run at once
+BLOCK = 16  # sequences per program: the fewest rows that tensor cores take, so that the most programs run at once
 FORWARD_UNITS = 64  # of each of four gates
 BACKWARD_UNITS = 128
-EXACT = "tf32x3"  # how fp32 is multiplied where torch is told to be exact: as three tf32 products, good to 1e-6
-KEYS = {"half": 64, "tf32": 32, "tf32x3": 32, "ieee": 16}  # plain fp32 holds its tiles in registers
-VARYING = ["order", "starts", "lengths", "count"]  # differ in alignment by batch: no reason to compile anew
+EXACT = "tf32x3"  # for fp32 when torch is set to be exact: three tf32 products, with errors around 1e-6
+KEYS = {"half": 64, "tf32": 32, "tf32x3": 32, "ieee": 16}  # plain fp32 keeps its tiles in registers
+VARYING = ["order", "starts", "lengths", "count"]  # their alignment differs by batch: no reason to compile again
 
 
 def precision_of(rows: Tensor) -> str:
-    """How rows are multiplied: as exactly as torch is told to now. Backward has to do it as forward did."""
+    """How to multiply rows: as exactly as torch is set to at the moment. Backward must use what forward used."""
     return EXACT if rows.dtype == torch.float32 and torch.get_float32_matmul_precision() == "highest" else "tf32"
 
 
 def forward(
     precision: str, gates: Tensor, weight: Tensor, order: Tensor, starts: Tensor, lengths: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of what the inputs add to the gates [R, 2, 4H] and weights [2, 4H, H]: the last states of sequences [B, 2H].
+    """The last states of sequences [B, 2H], from weights [2, 4H, H] and what the inputs add to the gates [R, 2, 4H].
 
-    With them what ``backward`` asks for: the gates [R, 2, 4H], and the h and c [R, 2, H] with which a row is met.
+    Also returns what ``backward`` needs: the gates [R, 2, 4H], and the h and c [R, 2, H] before each row.
     """
     hidden = gates.new_zeros(len(gates), 2, weight.shape[2])
     cells = torch.zeros_like(hidden, dtype=torch.float32)
@@ -75,9 +77,9 @@ def _tanh(x):
 @triton.jit
 def _sequences(order, starts, lengths, count, BLOCK: tl.constexpr):
     """The sequences of this program, their lengths, and the rows where this direction begins."""
-    place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    sequence = tl.load(order + place, mask=place < count, other=0)
-    length = tl.load(lengths + sequence, mask=place < count, other=0).to(tl.int32)
+    index = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    sequence = tl.load(order + index, mask=index < count, other=0)
+    length = tl.load(lengths + sequence, mask=index < count, other=0).to(tl.int32)
     start = tl.load(starts + sequence).to(tl.int64)
     return sequence.to(tl.int64), length, tl.where(tl.program_id(1) == 0, start, start + length - 1)
 
@@ -145,9 +147,9 @@ def _backward(
         next_gates = 4 * (row + step * 2 * SIZE)
         for low in range(0, SIZE, UNITS):
             unit = low + tl.arange(0, UNITS)[None, :]
-            place = ((sequence * 2 + direction) * SIZE)[:, None] + unit
+            final_state = ((sequence * 2 + direction) * SIZE)[:, None] + unit
             state = row[:, None] + unit
-            d_h = tl.load(d_final + place, mask=last, other=0.0).to(tl.float32)
+            d_h = tl.load(d_final + final_state, mask=last, other=0.0).to(tl.float32)
             for low_key in range(0, 4 * SIZE, KEYS):
                 key = low_key + tl.arange(0, KEYS)
                 d_next = tl.load(d_gates + next_gates[:, None] + key[None, :], mask=here & ~last, other=0.0)

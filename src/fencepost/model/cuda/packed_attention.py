@@ -13,27 +13,43 @@ from fencepost.model.heads import HeadSizes, roles
 from fencepost.model.plan import Reach
 
 
-def attend_packed(parts: Sequence[Tensor], sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach) -> Tensor:
+def attend_packed(
+    parts: Sequence[Tensor],
+    sizes: HeadSizes,
+    starts: Tensor,
+    dropout: float,
+    reach: Reach,
+    distances: Tensor | None = None,
+) -> Tensor:
     """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head, wherever the rows are.
 
     ``parts`` as ``roles`` takes them -> [blocks, R, heads * d_v / blocks]. ``starts`` [B + 1], int32: the first row of
-    each sequence, and R. Dropout falls on the probabilities.
+    each sequence, and R. Dropout falls on the probabilities. ``distances`` [heads, 2 * D + 1], fp32, has what is added
+    to the scaled q · k of rows at the distances -D to D; greater distances count as D. It gets no gradient.
     """
-    average: Tensor = _AttendPacked.apply(sizes, starts, dropout, reach, *parts)  # type: ignore[no-untyped-call]
+    average: Tensor = _AttendPacked.apply(sizes, starts, dropout, reach, distances, *parts)  # type: ignore[no-untyped-call]
     return average
 
 
 class _AttendPacked(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, sizes: HeadSizes, starts: Tensor, dropout: float, reach: Reach, *parts: Tensor) -> Tensor:
+    def forward(
+        ctx: Any,
+        sizes: HeadSizes,
+        starts: Tensor,
+        dropout: float,
+        reach: Reach,
+        distances: Tensor | None,
+        *parts: Tensor,
+    ) -> Tensor:
         from fencepost.model.cuda import attention_kernels
         from fencepost.model.cuda.lstm_kernels import precision_of
 
         parts = tuple(part.contiguous() for part in parts)
         noise = _noise(parts[0], sizes) if dropout > 0 else None
         how = dropout, reach, precision_of(parts[0])
-        average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, *how)
-        ctx.save_for_backward(starts, noise, average, sums, *parts)
+        average, sums = attention_kernels.forward(roles(parts, sizes), sizes, starts, noise, distances, *how)
+        ctx.save_for_backward(starts, noise, distances, average, sums, *parts)
         ctx.sizes, ctx.how = sizes, how
         return average
 
@@ -42,15 +58,16 @@ class _AttendPacked(torch.autograd.Function):
     def backward(ctx: Any, d_average: Tensor) -> tuple[Tensor | None, ...]:
         from fencepost.model.cuda import attention_kernels
 
-        starts, noise, average, sums, *parts = ctx.saved_tensors
+        starts, noise, distances, average, sums, *parts = ctx.saved_tensors
         sizes: HeadSizes = ctx.sizes
         d_parts = [torch.empty_like(part) for part in parts]
         rows, d_rows = roles(parts, sizes), roles(d_parts, sizes)
-        attention_kernels.backward(d_average.contiguous(), rows, d_rows, sizes, starts, noise, average, sums, *ctx.how)
-        return None, None, None, None, *d_parts
+        given = starts, noise, distances, average, sums
+        attention_kernels.backward(d_average.contiguous(), rows, d_rows, sizes, *given, *ctx.how)
+        return None, None, None, None, None, *d_parts
 
 
 def _noise(part: Tensor, sizes: HeadSizes) -> Tensor:
-    """A random number for each row of each head, by torch's generator, which CUDA graphs draw from anew in each run."""
+    """A random number for each row of each head, by torch's generator, which draws new ones in each run of a graph."""
     shape = sizes.heads, part.shape[1]
     return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=part.device)

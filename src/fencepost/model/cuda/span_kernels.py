@@ -1,7 +1,7 @@
 """The hidden layer of §2.3 on a GPU in Triton, one launch forward and one backward: relu(LayerNorm(f_j - f_i + c_1)).
 
-The S spans (i, j) are rows of H units, of which a program holds ROWS at a time in registers. Fenceposts are few enough
-to stay in the cache, so that backward normalises the rows anew, and forward need write nothing down for it.
+The S spans (i, j) are rows of H units; a program holds ROWS of them at a time in registers. Fenceposts are few enough
+to stay in the cache, so backward normalises the rows again, and forward doesn't have to save anything for it.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -11,14 +11,14 @@ import triton.language as tl
 from torch import Tensor
 
 ROWS = 8
-MOST_PROGRAMS = 528  # of backward, each with its own sums over spans: as many as run at once, 4 on each unit of an H200
-VARYING = ["starts", "ends", "count"]  # differ in alignment by batch: no reason to compile anew
+MOST_PROGRAMS = 528  # of backward, each with its own sums over spans: as many as an H200 runs at once, 4 per unit
+VARYING = ["starts", "ends", "count"]  # their alignment differs by batch: no reason to compile again
 
 
 def forward(
     fenceposts: Tensor, bias: Tensor, weight: Tensor, beta: Tensor, starts: Tensor, ends: Tensor, eps: float
 ) -> Tensor:
-    """Of the projected fenceposts [F, H] and spans [S]: the hidden layer [S, H]."""
+    """The hidden layer [S, H], from the projected fenceposts [F, H] and spans [S]."""
     hidden = fenceposts.new_empty(len(starts), fenceposts.shape[1])
     grid = (triton.cdiv(len(starts), ROWS),)
     spans = (starts, ends, len(starts))
@@ -36,7 +36,7 @@ def backward(
     ends: Tensor,
     eps: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The gradients of the fenceposts [F, H], the bias, the weight and the beta [H], from that of the hidden layer."""
+    """The gradients of the fenceposts [F, H], bias, weight and beta [H] each, from that of the hidden layer."""
     d_fenceposts = torch.zeros_like(fenceposts)
     programs = min(triton.cdiv(len(starts), ROWS), MOST_PROGRAMS)
     sums = fenceposts.new_empty(programs, 3, fenceposts.shape[1])
@@ -80,9 +80,9 @@ def _span_hidden(
     end = tl.load(ends + span, mask=here, other=0)
     x, _ = _normalised(fenceposts, c, start, end, unit, eps, SIZE)
     h = x * w[None, :] + b[None, :]
-    h = tl.where(h <= 0, 0.0, h)  # which leaves NaN what it is, as torch does
-    place = span.to(tl.int64)[:, None] * SIZE + unit[None, :]
-    tl.store(hidden + place, h, mask=here[:, None] & inside[None, :])
+    h = tl.where(h <= 0, 0.0, h)  # NaN stays NaN, as in torch
+    offset = span.to(tl.int64)[:, None] * SIZE + unit[None, :]
+    tl.store(hidden + offset, h, mask=here[:, None] & inside[None, :])
 
 
 @triton.jit(do_not_specialize=VARYING)
@@ -104,8 +104,8 @@ def _span_hidden_backward(
         start = tl.load(starts + span, mask=here, other=0)
         end = tl.load(ends + span, mask=here, other=0)
         mask = here[:, None] & inside[None, :]
-        place = span.to(tl.int64)[:, None] * SIZE + unit[None, :]
-        d_h = tl.load(d_hidden + place, mask=mask, other=0.0)
+        offset = span.to(tl.int64)[:, None] * SIZE + unit[None, :]
+        d_h = tl.load(d_hidden + offset, mask=mask, other=0.0)
         x, scale = _normalised(fenceposts, c, start, end, unit, eps, SIZE)
 
         d_h = tl.where(x * w[None, :] + b[None, :] <= 0, 0.0, d_h)

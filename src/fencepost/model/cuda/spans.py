@@ -1,6 +1,6 @@
 """The hidden layer of the spans' scores (§2.3) in one launch.
 
-There are far more spans than fenceposts, and torch would write all of them down for each of its operations.
+There are far more spans than fenceposts, and each of torch's operations would write all of them to memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch.autograd.function import once_differentiable
 def span_hidden_in_one_launch(
     fenceposts: Tensor, starts: Tensor, ends: Tensor, bias: Tensor, norm: nn.LayerNorm
 ) -> Tensor:
-    """``model.scorer.span_hidden`` by Triton's kernels, wherever the fenceposts are."""
+    """``model.scorer.span_hidden`` by Triton's kernels, on any device."""
     spans = (starts.contiguous(), ends.contiguous())
     hidden: Tensor = _SpanHidden.apply(fenceposts.contiguous(), bias, norm.weight, norm.bias, *spans, norm.eps)  # type: ignore[no-untyped-call]
     return hidden

@@ -1,0 +1,114 @@
+"""The probabilities that one teacher gives to the labels and tags of a batch, or the mean of several teachers'."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from corpus import Ragged
+from targets import Beliefs as HostBeliefs
+from targets import Targets, by_sentence
+from torch import Tensor
+
+from fencepost.backends.charts import decode, marginals
+from fencepost.backends.torch import Precision, TorchBackend, at_precision
+from fencepost.chart import packing
+from fencepost.features.batch import Batch
+from fencepost.model.cells import best_labels, sentences_of_cells
+from fencepost.model.parser_model import TorchBatch
+from fencepost.storage.model_folder import ModelFolder
+
+LEAST: Final = 0.02  # smaller probabilities are left out
+TEMPERATURES: Final = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+
+
+class Believed(NamedTuple):
+    """Tensors on the device."""
+
+    scores: Tensor  # [S, L] of each label over each span
+    labels: Tensor  # [S, L] its probability
+    tags: Tensor  # [W, tags]
+    confidence: Tensor  # [B] the probability of the best tree
+    lengths: Tensor  # [B]
+
+
+@dataclass(frozen=True, eq=False)
+class Teachers:
+    """Models with the same labels, tags and sub-tokens."""
+
+    backends: Sequence[TorchBackend]
+    folder: ModelFolder  # of the first
+    temperature: float = 1.0
+
+    @classmethod
+    def load(cls, models: Iterable[Path], device: str, precision: Precision = "bf16") -> Teachers:
+        folders = [ModelFolder.open(model) for model in models]
+        first = folders[0].vocabularies
+        for folder in folders[1:]:
+            same = folder.vocabularies.labels == first.labels and folder.vocabularies.tags == first.tags
+            assert same, f"{folder.path} has other labels or tags than {folders[0].path}"
+        return cls([TorchBackend.load(folder, device, precision) for folder in folders], folders[0])
+
+    @torch.inference_mode()
+    def believe(self, batch: Batch, temperature: float | None = None) -> Believed:
+        """The mean over all teachers. Scores are divided by the temperature first."""
+        device, force_root = self.backends[0].device, self.folder.config.scorer.force_root
+        tensors = TorchBatch.of(batch, device)
+        found = [self._one(backend, tensors, temperature or self.temperature, force_root) for backend in self.backends]
+        scores, labels, tags, confidence = (torch.stack(parts).mean(dim=0) for parts in zip(*found, strict=True))
+        return Believed(scores, labels, tags, confidence, tensors.lengths)
+
+    def _one(
+        self, backend: TorchBackend, batch: TorchBatch, temperature: float, force_root: bool
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        if backend.model.training:
+            backend.model.eval()
+        with at_precision(backend.precision, backend.device):
+            output = backend.model(batch, backend.plan)
+        assert output.tag_scores is not None
+        scores = output.span_scores.float() / temperature
+        labels, total = marginals(scores, batch.lengths, force_root)
+        best, _ = decode(best_labels(scores, batch.lengths, force_root)[0], batch.lengths)
+        return scores, labels, output.tag_scores.float().softmax(dim=1), (best - total).exp()
+
+
+def sparse(believed: Believed, least: float = LEAST) -> Targets:
+    """The entries with a probability of ``least`` or more, on the host."""
+    lengths = believed.lengths.cpu().numpy()
+    count = len(lengths)
+    cells, labels = (believed.labels >= least).nonzero(as_tuple=True)
+    probabilities = believed.labels[cells, labels]
+    sentence = sentences_of_cells(believed.lengths, len(believed.labels))[cells].cpu().numpy()
+    words, tags = (believed.tags >= least).nonzero(as_tuple=True)
+    tag_probabilities = believed.tags[words, tags]
+    of_word = np.repeat(np.arange(count), lengths)[words.cpu().numpy()]
+    in_chart = cells.cpu().numpy() - packing.offsets(lengths)[sentence]
+    in_sentence = words.cpu().numpy() - (np.cumsum(lengths) - lengths)[of_word]
+    return Targets(
+        by_sentence(sentence, in_chart, np.int32, count),
+        by_sentence(sentence, labels.cpu().numpy(), np.uint16, count),
+        by_sentence(sentence, probabilities.cpu().numpy(), np.float16, count),
+        by_sentence(of_word, in_sentence, np.uint16, count),
+        by_sentence(of_word, tags.cpu().numpy(), np.uint16, count),
+        by_sentence(of_word, tag_probabilities.cpu().numpy(), np.float16, count),
+        Ragged(believed.confidence.cpu().numpy().astype(np.float16), np.arange(count + 1)),
+    )
+
+
+def fit_temperature(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]]) -> float:
+    """The temperature with the smallest log loss over all labelled spans, gold or not, each taken by itself."""
+    return min(TEMPERATURES, key=lambda temperature: _surprise(teachers, batches, temperature))
+
+
+def _surprise(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]], temperature: float) -> float:
+    total = 0.0
+    for batch, gold in batches:
+        p = teachers.believe(batch, temperature).labels.double().clamp(1e-6, 1 - 1e-6)
+        cells, labels = (torch.from_numpy(array).to(p.device) for array in (gold.cells, gold.labels))
+        right = p[cells, labels]
+        total += float(-torch.log1p(-p).sum() + torch.log1p(-right).sum() - right.log().sum())
+    return total
