@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.cli.shared import warn_of_traces
-from fencepost.errors import MissingExtraError, UsageError
+from fencepost.errors import UsageError
 
 if TYPE_CHECKING:
     from fencepost.trees.tree import Tree
@@ -99,9 +99,6 @@ def _jackknife(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]
 
     config = load_config(arguments.config or "tagger", arguments.set)
     work = Path(f"{arguments.output}.folds")
-    try:
-        tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
+    tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
     sys.stderr.write(f"the taggers are in {work}, which can be deleted\n")
     return tagged
