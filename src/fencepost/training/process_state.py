@@ -20,7 +20,7 @@ def restored_process(device: torch.device) -> Iterator[None]:
     warns = torch.is_deterministic_algorithms_warn_only_enabled()
     benchmark = torch.backends.cudnn.benchmark
     on_cuda = device.type == "cuda"
-    # Recordings and Triton's kernels run on the current device, whatever device their tensors are on.
+    # CUDA graphs and Triton's kernels run on the current device, whatever device their tensors are on.
     current = torch.cuda.device(device) if on_cuda else nullcontext()
     with current, torch.random.fork_rng(devices=[device] if on_cuda else []):
         try:

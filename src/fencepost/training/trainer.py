@@ -16,12 +16,9 @@ from fencepost.evaluation.params import load_params
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.model.cuda import available
-from fencepost.model.cuda.graphs import CudaGraphs
-from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
-from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_parts
+from fencepost.model.pretrained import load_pretrained
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.average import Average
 from fencepost.training.check import Check
@@ -36,6 +33,7 @@ from fencepost.training.order import BatchOrder
 from fencepost.training.prefetch import Prefetch
 from fencepost.training.process_state import seed_run, seed_step
 from fencepost.training.provenance import Provenance
+from fencepost.training.recorded_layers import graphs_of
 from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
@@ -88,15 +86,8 @@ class Trainer:
         self.steps_a_check = max(1, round(self.order.batches_per_epoch / config.train.checks_per_epoch))
         self._plan = AttentionPlan.of(config.train.plan)
         self._prefetch = Prefetch(self._prepare)
-        self._cuda_graphs = self._layers_to_record()
+        self._cuda_graphs = graphs_of(self.model, device, config.train.precision)
         self.model.train()
-
-    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, CudaGraphs]]:
-        if not available.graphs(self.device, self.config.train.precision):
-            return []
-        parts = [self.model.encoder, *pretrained_parts(self.model)]
-        able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]
-        return [(part, CudaGraphs(layers)) for part in able if (layers := part.to_record()) is not None]
 
     def batches(self) -> Iterator[list[int]]:
         """The indices of each batch's sentences, from the current step to the end of training."""
