@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -134,7 +135,9 @@ class Fit:
 
     def _run(self, out: Path, checks: int, checkpoint_minutes: float | None) -> None:
         self._began = time.monotonic()
-        next_check, saved, reported = 1 / checks, time.monotonic(), time.monotonic()
+        saved = reported = time.monotonic()
+        done = self.length.done(self.step_number, self.seconds)  # more than 0 in a run that was resumed
+        next_check = max(1, math.ceil(done * checks)) / checks
         steps_since = 0
         while (done := self.length.done(self.step_number, self.seconds)) < 1:
             self.step()
