@@ -238,6 +238,19 @@ def test_strict_stops_at_a_bad_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert errors.startswith(f"error: {path}:2: not UTF-8")
 
 
+def test_strict_writes_all_trees_before_a_bad_line_of_running_text_even_when_workers_read_ahead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.parsing.workers.CHUNK", 50)  # tokens, so that there are many chunks
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"It works.\n" * 60 + b"bad \xff line.\n")
+    options = ["--strict", "--workers", "2", "--batch-tokens", "20"]
+    assert main(["parse", "--model", model, *options, str(path)]) == 2
+    output, errors = capsys.readouterr()
+    assert len(output.splitlines()) >= 60
+    assert errors.startswith(f"error: {path}:61: not UTF-8")
+
+
 def test_bad_bytes_in_running_text_are_reported_and_replaced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:

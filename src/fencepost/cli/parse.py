@@ -168,7 +168,8 @@ def _write(
                     length = f"{len(item.text_sentence.tokens):,} words"
                     _warn([f"a sentence of {length} is too long for probabilities: only its best tree is given"], bar)
                 writer.write(item, analysis)
-            bad.report_all(source.text_problems)
+            # Not those of all lines read so far: with --strict, the trees before a bad line are written first.
+            bad.report_all(problem for item in chunk for problem in item.text_problems)
             file.flush()
             bar.advance(len(chunk) if total is None else source.bytes_read // 1000 - bar.count)
         bad.report_all(source.text_problems)
@@ -198,7 +199,6 @@ class BadLines:
         elif self.count == _PROBLEMS_SHOWN + 1:
             _warn(["further bad lines are counted but not shown"], self.bar)
 
-    def report_all(self, problems: list[str]) -> None:
-        """Reports and removes the problems found since the last call."""
-        while problems:
-            self.report(problems.pop(0))
+    def report_all(self, problems: Iterable[str]) -> None:
+        for problem in problems:
+            self.report(problem)
