@@ -168,5 +168,5 @@ def test_labels_that_are_not_those_of_the_graphs_are_refused(export: Path) -> No
 
 def test_a_tag_that_the_vocabulary_lacks_is_no_index_error(export: Path) -> None:
     change_vocabulary(export, lambda found: found["tags"].update(symbols=[], counts=[]))
-    with pytest.raises(ModelError, match=f"{VOCABULARIES} has 3 numbers"):
+    with pytest.raises(ModelError, match=f"{VOCABULARIES} has 3 entries"):
         load(export).parse([["Cats", "sleep"]])
