@@ -286,7 +286,7 @@ def test_utf16_without_its_mark_is_reported_and_strict_refuses_it(
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("The cat sat.\nIt slept.\n".encode("utf-16-le"))
-    problem = f"{path}:1: a NUL byte: is this UTF-16 or a binary file?"
+    problem = f"{path}:1: a NUL byte: this isn't UTF-8 text (is it UTF-16, or a binary file?)"
     for reading in ([], ["--lines"]):
         assert main(["parse", "--model", model, str(path), *reading]) == 0
         assert f"warning: {problem}\n" in capsys.readouterr().err
@@ -332,7 +332,7 @@ def test_an_input_that_cannot_be_read_takes_no_sentence_with_it_that_came_before
     assert main(["parse", "--model", model, "--lines", *files, "--output", str(out)]) == 2
     assert not out.exists()
     assert (tmp_path / "trees.txt.partial").read_text() == trees
-    assert f"what was written so far is in {out}.partial\nerror: {files[1]}:1: not UTF-8" in capsys.readouterr().err
+    assert f"the output so far is in {out}.partial\nerror: {files[1]}:1: not UTF-8" in capsys.readouterr().err
 
 
 def test_a_closed_standard_input_is_an_error_that_says_so(

@@ -208,7 +208,7 @@ def test_an_interruption_keeps_what_was_written(number: signal.Signals, status: 
         process.send_signal(number)
         assert process.wait(20) == status
         message = process.stderr.read().decode()
-    assert f"what was written so far is in {out}.partial\n" in message
+    assert f"the output so far is in {out}.partial\n" in message
     assert message.endswith("interrupted\n") == (number == signal.SIGINT)
     assert "Traceback" not in message
     assert not out.exists()

@@ -137,5 +137,5 @@ def test_from_the_command_line(trained: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_model_that_ships_is_an_export_and_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="what ships is an export"):
+    with pytest.raises(ModelError, match="the model that ships is an export"):
         train(tiny_config(), toy_trees(5), toy_trees(5), tmp_path / "model", start_from="en")

@@ -545,7 +545,7 @@ def test_who_goes_on_with_a_calibrated_model_hears_that_the_next_is_none(
 
 def test_a_folder_of_the_user_is_not_trained_into(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("# of the user")
-    with pytest.raises(UsageError, match=r"config.toml is there and belongs to no model"):
+    with pytest.raises(UsageError, match=r"config.toml exists and isn't part of a model"):
         train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
     assert (tmp_path / "config.toml").read_text() == "# of the user"
 
