@@ -45,7 +45,7 @@ class CudaGraphs:
         capacity = _capacity(used)
         count = _round_up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
         key = capacity, count, *how
-        # CUDA graphs don't know about autocast: the layers' matrices decide the precision of products.
+        # CUDA graphs ignore autocast: the layers' matrices decide the precision of products.
         with torch.autocast(rows[0].device.type, enabled=False):
             if sequences.width > LONGEST:
                 y: Tensor = self._layers(*rows, sequences, None, *how)
