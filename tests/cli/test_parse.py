@@ -223,7 +223,7 @@ def test_a_bad_line_is_reported_and_keeps_its_place(
     assert lines[0] == lines[4] != ""
     assert f"warning: {path}:2: not UTF-8: byte 0xff at column 5" in errors
     assert f"warning: {path}:3: the sentence has 3,001 words; at most 3,000 can be parsed" in errors
-    assert "note: 2 lines could not be parsed" in errors
+    assert "note: found 2 bad lines" in errors
     found = objects(parse("--tokenized", "--format", "json", str(path)))
     assert [one.get("error") is not None for one in found] == [False, True, True, False, False]
     assert [one["tree"] is None for one in found] == [False, True, True, True, False]
@@ -254,8 +254,8 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
     ("arguments", "message"),
     [
         (["--text", "a", "file.txt"], "--text and files"),
-        (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
-        (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
+        (["--text", "a", "--kbest", "0"], "--kbest must be at least 1, got 0"),
+        (["--text", "a", "--batch-tokens", "0"], "--batch-tokens must be at least 1, got 0"),
         *(
             (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "can't show both the trees")
             for form in ("brackets", "pretty", "svg", "html")
@@ -306,7 +306,7 @@ def test_ten_bad_lines_are_shown_and_all_are_counted(
         f"warning: {tmp_path / 'bad.txt'}:{number}" for number in range(1, 11)
     ]
     assert more.startswith("warning: further bad lines are counted")
-    assert note == "note: 50 lines could not be parsed as they are"
+    assert note == "note: found 50 bad lines"
 
 
 def test_a_bad_line_after_the_last_sentence_is_reported_too(
