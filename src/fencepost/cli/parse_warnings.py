@@ -1,4 +1,4 @@
-"""Warnings of ``fencepost parse``, each given once: the input is already trees, or in a script that the model lacks."""
+"""Warnings of ``fencepost parse``, each given once: the input is already trees, or in a script unknown to the model."""
 
 from __future__ import annotations
 

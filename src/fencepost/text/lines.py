@@ -14,7 +14,7 @@ _LONGEST_LINE: Final = 2**24  # bytes
 
 
 class TextLine(NamedTuple):
-    """A line with its line end. A bad line has a ``problem``, and U+FFFD instead of what can't be read."""
+    """A line with its line end. A bad line has a ``problem``, and U+FFFD in place of bytes that can't be read."""
 
     text: str
     number: int

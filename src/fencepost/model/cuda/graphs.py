@@ -21,7 +21,7 @@ ROWS: Final = 128  # capacities are multiples of this ...
 MANY_ROWS: Final = 512  # ... or of this, beyond eight times this many rows
 SEQUENCES: Final = 64
 PIECE: Final = 32  # spare rows in one sequence: attention costs the square of this
-MOST: Final = 24  # graphs at most: each of them holds memory
+MOST: Final = 24  # graphs at most: each takes memory
 
 
 class CudaGraphs:
