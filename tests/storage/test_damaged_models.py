@@ -64,9 +64,9 @@ def change_vocabulary(folder: Path, change: Callable[[dict[str, Any]], object]) 
     ("content", "message"),
     [
         (b"", f"cut short: {CONFIG} is not listed"),
-        (b"abc", "damaged: line 1 is no checksum"),
-        (b"\xff\xfe\0", "damaged: line 1 is no checksum"),
-        (b"0" * 64 + b"  \0", "damaged: line 1 is no checksum"),
+        (b"abc", "damaged: line 1 is not a checksum"),
+        (b"\xff\xfe\0", "damaged: line 1 is not a checksum"),
+        (b"0" * 64 + b"  \0", "damaged: line 1 is not a checksum"),
     ],
 )
 def test_a_list_of_files_that_is_none_is_named(

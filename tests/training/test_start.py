@@ -117,7 +117,7 @@ def test_a_temperature_is_not_inherited(trained: Path, tmp_path: Path) -> None:
 def test_the_card_says_what_it_started_from(trained: Path, tmp_path: Path) -> None:
     config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=1))
     train(config, OTHER, OTHER, tmp_path / "new", start_from=trained)
-    assert f"on 2 trees, from the weights of `{trained.name}`;" in (tmp_path / "new" / "README.md").read_text("utf-8")
+    assert f"on 2 trees, starting from `{trained.name}`," in (tmp_path / "new" / "README.md").read_text("utf-8")
 
 
 def test_an_export_cannot_be_trained() -> None:
@@ -137,5 +137,5 @@ def test_from_the_command_line(trained: Path, tmp_path: Path, capsys: pytest.Cap
 
 
 def test_a_model_that_ships_is_an_export_and_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="what ships is an export"):
+    with pytest.raises(ModelError, match="the model that ships is an export"):
         train(tiny_config(), toy_trees(5), toy_trees(5), tmp_path / "model", start_from="en")

@@ -51,7 +51,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--text", action="append", help="parse this text instead of files")
     reading = parser.add_mutually_exclusive_group()
     reading.add_argument(
-        "--tokenized", action="store_true", help="read one sentence per line, tokens separated by blanks"
+        "--tokenized", action="store_true", help="read one sentence per line, tokens separated by spaces"
     )
     reading.add_argument(
         "--tagged",
@@ -115,8 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
     if bad:
-        lines = "1 line could not be parsed as it is" if bad == 1 else f"{bad:,} lines could not be parsed as they are"
-        sys.stderr.write(f"note: {lines}\n")
+        sys.stderr.write(f"note: found {bad:,} bad line{'s' * (bad > 1)}\n")
     return 0
 
 
@@ -184,7 +183,7 @@ def _warn(warnings: Iterable[str], bar: Progress) -> None:
 
 
 class BadLines:
-    """Counts the lines that can't be parsed as they are, and shows the first ones."""
+    """Counts bad lines, and shows the first ones."""
 
     def __init__(self, bar: Progress, strict: bool) -> None:
         self.bar, self.strict = bar, strict
@@ -192,7 +191,7 @@ class BadLines:
 
     def report(self, problem: str) -> None:
         if self.strict:
-            raise InputError(problem, hint="without --strict, the other lines are still parsed")
+            raise InputError(problem, hint="without --strict, the other lines would still be parsed")
         self.count += 1
         if self.count <= _PROBLEMS_SHOWN:
             _warn([problem], self.bar)

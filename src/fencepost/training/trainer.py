@@ -1,4 +1,4 @@
-"""Training, as the paper's appendix has it: Adam, warm-up, halving, the best check on development data kept."""
+"""Training as in the paper's appendix: Adam, warm-up, halving; the best check on development data is kept."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ class Trainer:
             yield self.order.batch(self.step_number)
 
     def step(self, batch: list[int]) -> None:
-        """One step of Adam on a batch of sentences, in as many pieces as memory asks for."""
+        """One step of Adam on a batch of sentences, in as many pieces as memory requires."""
         train = self.config.train
-        if not self.model.training:  # telling each of a hundred modules takes a while
+        if not self.model.training:  # train() visits a hundred modules, which takes a while
             self.model.train()
         seed_step(train.seed, self.step_number, self.team.rank, self.device)
         total = torch.zeros((), device=self.device)
@@ -155,7 +155,7 @@ class Trainer:
             )
             warming = self.step_number <= train.warmup_batches
             is_best = self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming)
-            # A resumed run may find a better model on disk that the schedule must not know of: see ``resume_run``.
+            # A resumed run may find a better model on disk that the schedule must not see: see ``resume_run``.
             if is_best and (self.best_check is None or check.f1 >= self.best_check.f1):
                 self.best_weights = {name: tensor.clone() for name, tensor in self.masters.state_dict().items()}
                 self.best_check = check

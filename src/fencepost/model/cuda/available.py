@@ -1,6 +1,6 @@
 """Decides whether an operation runs as a kernel or a CUDA graph. Nothing else in the package asks about Triton.
 
-There is one function for each operation. Where it says no, the caller computes the same thing without a kernel.
+There is one function for each operation. If it returns False, the caller computes the same thing without a kernel.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def letters(lstm: nn.LSTM, rows: Tensor) -> bool:
 def spans(fenceposts: Tensor) -> bool:
     """The hidden layer of the spans' scores: ``spans``.
 
-    The kernels add up the gradients of a fencepost in any order, so deterministic training goes without them.
+    The kernels add up the gradients of a fencepost in any order, so deterministic training doesn't use them.
     """
     suitable = fenceposts.dtype == torch.float32 and not torch.are_deterministic_algorithms_enabled()
     return suitable and kernels(fenceposts.device)
