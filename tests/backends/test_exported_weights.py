@@ -71,7 +71,7 @@ MODELS: dict[str, Callable[[], tuple[Config, Vocabularies]]] = (
 )
 
 
-@pytest.fixture(params=MODELS.values(), ids=MODELS)
+@pytest.fixture(params=MODELS.values(), ids=list(MODELS))
 def sample(request: pytest.FixtureRequest) -> tuple[Config, Vocabularies, ParserModel]:
     config, vocabularies = request.param()
     return config, vocabularies, random_model(config, vocabularies)

@@ -130,8 +130,8 @@ def _shape(array: Constant | Tensor) -> str:
 
 def _model(weights: _WeightsInOrder, model: ParserModel, config: Config) -> None:
     for kind, module in zip(config.lexical, model.lexical.representations, strict=True):
-        if kind in _TOKEN_WEIGHTS:
-            _TOKEN_WEIGHTS[kind](weights, module)
+        if kind in TOKEN_WEIGHTS:
+            TOKEN_WEIGHTS[kind](weights, module)
     _encoder(weights, model.encoder)
     _put(model.span_scorer.hidden.weight, weights.matrix().T)
     if model.tag_scorer is not None:
@@ -149,7 +149,7 @@ def _spans(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> Non
 def _letters(weights: _WeightsInOrder, model: ParserModel, config: Config) -> None:
     for kind, module in zip(config.lexical, model.lexical.representations, strict=True):
         if LEXICAL_KINDS[kind].graph == LETTERS:
-            _WORD_WEIGHTS[kind](weights, module)
+            WORD_WEIGHTS[kind](weights, module)
 
 
 def _subwords(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> None:
@@ -201,8 +201,8 @@ def _char_attention(weights: _WeightsInOrder, module: Any) -> None:
 
 _Module = Callable[[_WeightsInOrder, Any], None]
 # The weights of lexical kinds: those of ``export.parser.TOKEN_VECTORS``, then those of ``export.letters.WORD_VECTORS``.
-_TOKEN_WEIGHTS: Final[dict[LexicalKind, _Module]] = {"words": _embedding, "tags": _embedding, "pretrained": _projection}
-_WORD_WEIGHTS: Final[dict[LexicalKind, _Module]] = {
+TOKEN_WEIGHTS: Final[dict[LexicalKind, _Module]] = {"words": _embedding, "tags": _embedding, "pretrained": _projection}
+WORD_WEIGHTS: Final[dict[LexicalKind, _Module]] = {
     "char_lstm": _char_lstm,
     "char_concat": _embedding,
     "char_attention": _char_attention,
