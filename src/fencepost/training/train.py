@@ -27,8 +27,9 @@ def train(
 ) -> Parser:
     """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done.
 
-    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a trained
-    model of the same sizes: training begins with its weights, for example to continue on another treebank.
+    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a
+    model of the same sizes, trained or exported: training begins with its weights, for example to continue on another
+    treebank.
     """
     try:  # here and not above: without torch, importing this module must work
         from fencepost.training.run import run_training
