@@ -120,7 +120,7 @@ def test_a_temperature_is_not_inherited(trained: Path, tmp_path: Path) -> None:
 def test_the_card_says_what_it_started_from(trained: Path, tmp_path: Path) -> None:
     config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=1))
     train(config, OTHER, OTHER, tmp_path / "new", start_from=trained)
-    assert f"on 2 trees, from the weights of `{trained.name}`;" in (tmp_path / "new" / "README.md").read_text("utf-8")
+    assert f"on 2 trees, starting from `{trained.name}`," in (tmp_path / "new" / "README.md").read_text("utf-8")
 
 
 def test_training_may_start_from_an_export(trained: Path, tmp_path: Path) -> None:

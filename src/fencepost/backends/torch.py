@@ -117,7 +117,7 @@ class TorchBackend:
         self.precision: Precision = precision
         self.plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
         self._force_root = config.scorer.force_root
-        # Triton's kernels run on the current device, whatever device their tensors are on.
+        # Triton's kernels run on the current device, even if their tensors are on another.
         self._here = partial(torch.cuda.device, device) if device.type == "cuda" else nullcontext
 
     @classmethod

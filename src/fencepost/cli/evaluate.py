@@ -74,7 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             if file is not None:
                 file.write(f"{tree}\n")
     seconds = time.perf_counter() - began
-    sys.stderr.write(f"parsed {len(gold):,} sentences in {seconds:.2f} s: {len(gold) / seconds:,.0f} per second\n")
+    sentences_parsed = f"{len(gold):,} sentence{'s' * (len(gold) > 1)}"
+    sys.stderr.write(f"parsed {sentences_parsed} in {seconds:.2f} s: {len(gold) / seconds:,.0f} per second\n")
     comparisons = compare(gold, predicted, params)
     score = Score.over(comparisons, params.cutoff)
     write = print_json if arguments.json else print_text

@@ -36,7 +36,7 @@ PATIENCE: Final = 2.0  # seconds to wait for a process that is putting a model i
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """What every backend reads before its weights."""
+    """A model without its weights: what every backend reads first."""
 
     path: Path
     config: Config
@@ -57,12 +57,12 @@ class ModelFolder:
         return cls(path, config, vocabularies)
 
     def has(self, name: str) -> bool:
-        """Whether a file is part of the model. Other files may lie in the folder; they are not read."""
+        """True if the file is part of the model. Other files in the folder are never read."""
         return name in listed_files(self.path)
 
 
 def read_listed_text(path: Path, name: str) -> str:
-    """The text of a file that every such model has. ``checksums`` must list it, so it has been verified."""
+    """The text of a file of the model. ``checksums`` must list the file, so it has been verified."""
     require_listed(path, name)
     try:
         return (path / name).read_text("utf-8")
@@ -77,15 +77,15 @@ def require_weights(folder: ModelFolder) -> None:
 
 
 def disagreement(folder: ModelFolder, detail: str) -> ModelError:
-    """The error for files that are undamaged but don't belong to one model."""
+    """The error for files that are undamaged but don't belong together."""
     shown = detail if len(detail) < 200 else detail[:200] + "…"
     return ModelError(f"{folder.path}: weights, {CONFIG} and {VOCABULARIES} don't agree: {shown}", hint=COPY_AGAIN)
 
 
 def _verify(path: Path) -> None:
-    """Raises ModelError unless every file has its checksum.
+    """Raises ModelError unless every file matches its checksum.
 
-    Waits for a process that is putting a new model in place, and finishes its work if it seems to have died.
+    If a process is putting a new model in place, waits for it, and finishes its work if it seems to have died.
     """
     deadline = time.monotonic() + PATIENCE
     while (problem := _problem(path)) is not None:

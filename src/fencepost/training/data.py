@@ -27,7 +27,7 @@ class GoldTree:
 
 @dataclass(frozen=True)
 class GoldBatch:
-    """A batch with the answers."""
+    """A batch with its gold labels and tags."""
 
     sentences: Batch
     labels: Ints  # [S] gold label of every span; 0 where there is no constituent
@@ -58,7 +58,7 @@ class TrainingSet:
 
 
 def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:
-    """Leaves out labels that the vocabulary lacks: their spans then don't count as constituents."""
+    """The tree without labels that the vocabulary lacks: their spans don't count as constituents."""
     label_ids = vocabularies.labels.ids
     spans = [span for span in spans_below_root(tree) if span.label in label_ids]
     tags = np.array([vocabularies.tags.id(tag) for tag in tree.tags()], np.int64)
@@ -70,7 +70,7 @@ def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:
 
 
 def unseen_labels(trees: Sequence[Tree], vocabularies: Vocabularies) -> dict[str, int]:
-    """Labels of these trees that the vocabulary lacks, with how often each occurs."""
+    """The labels of these trees that the vocabulary lacks, and how often each occurs."""
     counts: dict[str, int] = {}
     for tree in trees:
         for span in spans_below_root(tree):

@@ -16,8 +16,8 @@ from fencepost.model.parser_model import ParserModel
 from fencepost.storage.model_files import CONFIG
 from fencepost.storage.model_folder import ModelFolder, require_weights
 
-# Weights with one row for every word, tag or letter that is read, and for every label or tag that is predicted. Rows of
-# new symbols come after those that the trained model has.
+# The weights with one row for every word, tag or letter read, and those with one row for every label or tag predicted.
+# New symbols have their rows after those of the trained model.
 READ: Final = re.compile(r"lexical\.representations\.\d+\.embedding\.weight")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3)\.(weight|bias)")
 
@@ -30,13 +30,13 @@ def require_same_form(folder: ModelFolder, config: Config) -> None:
     if different:
         values = f"{theirs[different[0]]}, not {ours[different[0]]}"
         raise UsageError(
-            f"{folder.path} is another kind of model: its {different[0]} is {values}",
+            f"{folder.path} is a different kind of model: its {different[0]} is {values}",
             hint=f"train with its configuration: {folder.path / CONFIG}",
         )
 
 
 def _form(config: Config) -> dict[str, object]:
-    """The settings that weights depend on: all of a model's parts, but for dropout."""
+    """The settings that weights depend on: those of all the model's parts, except for dropout."""
     may_change = {"encoder": (), "scorer": ("force_root",)}
     may_change |= {kind: LEXICAL_KINDS[kind].not_in_weights for kind in config.lexical}
     settings = {
@@ -52,7 +52,7 @@ def _form(config: Config) -> dict[str, object]:
 def start_from(folder: ModelFolder, model: ParserModel) -> None:
     """Puts a trained model's weights into a fresh one.
 
-    New words, tags and letters keep the fresh model's rows. New labels and tags to predict begin with the mean of the
+    New words, tags and letters keep the fresh model's rows. New labels and tags to predict start from the mean of the
     trained rows: fresh rows would score near 0, and most scores of a trained model are far below that.
     """
     trained = load_model(folder).state_dict()
