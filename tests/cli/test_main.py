@@ -176,8 +176,8 @@ def test_training_that_could_not_begin_leaves_no_folder(tmp_path: Path) -> None:
 def test_an_analysis_that_could_not_begin_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n")
     out = tmp_path / "reports" / "report"
-    assert program.main(["analyze", "en", str(tmp_path / "trees.txt"), "--out", str(out)]) == 2
-    assert "the model that ships is an export" in capsys.readouterr().err
+    assert program.main(["analyze", "no-model", str(tmp_path / "trees.txt"), "--out", str(out)]) == 2
+    assert "no model at no-model" in capsys.readouterr().err
     assert not out.parent.exists()
 
 

@@ -15,11 +15,12 @@ from fencepost.errors import COPY_AGAIN, ModelError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.storage.find_model import find_model, is_packaged
+from fencepost.storage.find_model import find_model
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import (
     CHECKSUMS,
     CONFIG,
+    ONNX,
     VOCABULARIES,
     WEIGHTS,
     file_digest,
@@ -70,13 +71,9 @@ def read_listed_text(path: Path, name: str) -> str:
 
 
 def require_weights(folder: ModelFolder) -> None:
-    """Raises ModelError for an exported model: torch needs the weights to run the model or to train it further."""
-    if not folder.has(WEIGHTS):
-        if is_packaged(folder.path):
-            hint = "the model that ships is an export: train a model of your own"
-        else:
-            hint = "give the trained model, not its export"
-        raise ModelError(f"{folder.path}: no {WEIGHTS}", hint=hint)
+    """Raises ModelError unless torch can read the model's weights: those that training wrote, or an export's graphs."""
+    if not folder.has(WEIGHTS) and not folder.has(ONNX):
+        raise ModelError(f"{folder.path}: neither {WEIGHTS} nor {ONNX} is listed in {CHECKSUMS}", hint=COPY_AGAIN)
 
 
 def disagreement(folder: ModelFolder, detail: str) -> ModelError:

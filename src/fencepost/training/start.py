@@ -7,13 +7,13 @@ from dataclasses import asdict
 from typing import Final
 
 import torch
-from safetensors.torch import load_file
 
+from fencepost.backends.torch import load_model
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
 from fencepost.features.lexical_kinds import LEXICAL_KINDS
 from fencepost.model.parser_model import ParserModel
-from fencepost.storage.model_files import CONFIG, WEIGHTS
+from fencepost.storage.model_files import CONFIG
 from fencepost.storage.model_folder import ModelFolder, require_weights
 
 # The weights with one row for every word, tag or letter read, and those with one row for every label or tag predicted.
@@ -55,7 +55,7 @@ def start_from(folder: ModelFolder, model: ParserModel) -> None:
     New words, tags and letters keep the fresh model's rows. New labels and tags to predict start from the mean of the
     trained rows: fresh rows would score near 0, and most scores of a trained model are far below that.
     """
-    trained = load_file(folder.path / WEIGHTS)
+    trained = load_model(folder).state_dict()
     for name, weight in model.state_dict().items():
         rows = trained[name]
         predicted = PREDICTED.fullmatch(name)

@@ -27,8 +27,8 @@ def train(
 ) -> Parser:
     """Trains a model, writes it to the folder ``out`` and returns the best one. Ctrl-C keeps the work done so far.
 
-    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a trained
-    model of the same form: training starts with its weights, for example to continue on another treebank.
+    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a model of
+    the same form, trained or exported: training starts with its weights, for example to continue on another treebank.
     """
     try:  # here and not above: this module must be importable without torch
         from fencepost.training.run import run_training
