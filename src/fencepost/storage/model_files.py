@@ -19,6 +19,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "checksums",
 )
 ONNX, SPANS = "model.onnx", "spans.onnx"  # of an exported model, beside the graphs of its lexical kinds
+FUNCTIONS: Final = "functions.onnx"  # of an exported model that predicts functions
 CHECKPOINT: Final = "checkpoint.safetensors"  # of training; lies beside the model's files and isn't one of them
 _CHECKSUM_LINE: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # digest, name
 
