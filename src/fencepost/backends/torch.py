@@ -140,7 +140,7 @@ class TorchBackend:
             y = self.model.encode(tensors, self.plan)
             tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
             best, labels = self._best_labels(y, tensors)
-            reader = self._function_reader(y, tensors, batch.lengths) if functions else None
+            reader = self.function_reader(y, tensors, batch.lengths) if functions else None
         if self.device.type == "cpu":
             return lambda: _on_host(best, labels, tags, batch.lengths, reader)
         scores, marked = decode(best, tensors.lengths)
@@ -158,7 +158,8 @@ class TorchBackend:
 
         return finish
 
-    def _function_reader(self, y: Tensor, batch: TorchBatch, lengths: Ints) -> FunctionReader:
+    def function_reader(self, y: Tensor, batch: TorchBatch, lengths: Ints) -> FunctionReader:
+        """Reads functions from the encoder's vectors of a batch."""
         scorer = self.model.function_scorer
         assert scorer is not None
         fenceposts = scorer.project(y, batch)
@@ -199,7 +200,7 @@ class TorchBackend:
             y = self.model.encode(tensors, self.plan)
             scores = self.model.span_scorer(y, tensors)
             tag_scores = None if self.model.tag_scorer is None else self.model.tag_scorer(y, tensors)
-            reader = self._function_reader(y, tensors, batch.lengths) if functions else None
+            reader = self.function_reader(y, tensors, batch.lengths) if functions else None
         tags: Ints | None = None if tag_scores is None else _best_tags(tag_scores).cpu().numpy()
         spans = SpanScores.from_packed(scores.cpu().numpy(), batch.lengths)
         return Scored(spans, tags, reader)

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from fencepost.config.settings import Config
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, TrainingError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
@@ -51,6 +51,11 @@ class Vocabularies:
             trees = [tree for tree, _ in pairs]
             marks = (mark for _, marks in pairs for mark in marks)
             functions = Vocab.of((mark.function for mark in marks if mark.function is not None), NO_FUNCTION + 1)
+            if not functions.symbols:
+                raise TrainingError(
+                    "scorer.functions is set, and no label has a function such as NP-SBJ",
+                    hint="`fencepost treebank normalize --keep-functions` keeps them",
+                )
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
         reads_encoder = reads(config, "subwords") and base is None

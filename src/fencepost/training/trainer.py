@@ -60,11 +60,6 @@ class Trainer:
         self.vocabularies = Vocabularies.of(train, config, None if start is None else start.vocabularies)
         if len(self.vocabularies.labels) == 1:  # the empty one
             raise TrainingError("no tree has a labelled phrase below its root", hint="are these the right trees?")
-        if self.vocabularies.functions is not None and not self.vocabularies.functions.symbols:
-            raise TrainingError(
-                "scorer.functions is set, and no label has a function such as NP-SBJ",
-                hint="`fencepost treebank normalize --keep-functions` keeps them",
-            )
         self.provenance = Provenance.of(config, self.vocabularies, train, dev)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
