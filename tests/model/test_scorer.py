@@ -79,7 +79,7 @@ def test_tags_are_scored_for_words_and_not_for_start_and_stop() -> None:
     torch.testing.assert_close(tagger(y, BATCH), tagger.layers(words))
 
 
-def test_each_constituent_scores_by_its_span_its_label_and_its_parent() -> None:
+def test_each_constituent_scores_by_its_ends_its_label_and_its_parent() -> None:
     torch.manual_seed(4)
     y, functions = vectors(), FunctionScorer(D_MODEL, 6, labels=5, functions=3)
     nn.init.normal_(functions.norm.weight)
@@ -95,7 +95,7 @@ def test_each_constituent_scores_by_its_span_its_label_and_its_parent() -> None:
         own = y[first : first + lengths[sentence] + 2]
         forward, backward = own[:, 0::2], own[:, 1::2]
         i, j = int(starts[number]), int(ends[number])
-        v = torch.cat([forward[j] - forward[i], backward[j + 1] - backward[i + 1]])
+        both = torch.cat([forward[i], backward[i + 1], forward[j], backward[j + 1]])
         context = functions.label.weight[labels[number]] + functions.parent.weight[parents[number]]
-        expected = functions.output(torch.relu(functions.norm(functions.hidden(v) + context)))
+        expected = functions.output(torch.relu(functions.norm(functions.hidden(both) + context)))
         torch.testing.assert_close(scores[number], expected, atol=1e-5, rtol=1e-5)

@@ -89,8 +89,8 @@ class OnnxBackend:
 
         def read(constituents: Constituents) -> Floats:
             starts, ends = constituents.fenceposts(lengths)
-            feeds = {"vectors": vectors, "starts": starts, "ends": ends}
-            feeds |= {"labels": constituents.labels, "parents": constituents.parents}
+            labels, parents = constituents.labels, constituents.parents
+            feeds = {**_spans(vectors, starts, ends, "vectors"), "labels": labels, "parents": parents}
             (probabilities,) = _run(session, ("probabilities",), feeds)
             return np.asarray(probabilities)
 
@@ -270,8 +270,8 @@ def _pairs(lengths: Ints) -> tuple[Ints, Ints]:
     return first + starts, first + ends
 
 
-def _spans(fenceposts: Floats, starts: Ints, ends: Ints) -> dict[str, npt.NDArray[Any]]:
-    return {"fenceposts": fenceposts, "starts": starts, "ends": ends}
+def _spans(fenceposts: Floats, starts: Ints, ends: Ints, name: str = "fenceposts") -> dict[str, npt.NDArray[Any]]:
+    return {name: fenceposts, "starts": starts, "ends": ends}
 
 
 def _cut(fenceposts: Floats, starts: Ints, ends: Ints) -> Iterator[dict[str, npt.NDArray[Any]]]:

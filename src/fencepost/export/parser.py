@@ -51,11 +51,11 @@ def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
 def functions_graph(scorer: FunctionScorer) -> bytes:
     """The graph of functions.onnx: vectors [F, d_model], starts, ends, labels, parents [C] -> probabilities."""
     graph = Graph()
-    vectors = graph.input("vectors", FLOAT, ["F", scorer.hidden.in_features])
+    vectors = graph.input("vectors", FLOAT, ["F", scorer.hidden.in_features // 2])
     starts, ends, labels, parents = (
         graph.input(name, INT64, ["C"]) for name in ("starts", "ends", "labels", "parents")
     )
-    span = graph.node("Sub", graph.node("Gather", vectors, ends), graph.node("Gather", vectors, starts))
+    span = graph.join([graph.node("Gather", vectors, starts), graph.node("Gather", vectors, ends)])
     label = graph.node("Gather", graph.constant(numbers(scorer.label.weight)), labels)
     parent = graph.node("Gather", graph.constant(numbers(scorer.parent.weight)), parents)
     total = graph.node("Add", _biased(graph, scorer.hidden, span), graph.node("Add", label, parent))

@@ -85,16 +85,18 @@ class TagScorer(nn.Module):
 
 
 class FunctionScorer(nn.Module):
-    """The grammatical function of each constituent, predicted after its tree is known; the same form as §2.3.
+    """The grammatical function of each constituent, predicted after its tree is known; in the form of §2.3.
 
-    M_2 relu(LayerNorm(M_1 v + e_label + e_parent + c_1)) + c_2, where v is that of the constituent's span, and the two
-    vectors e are learned for its label and for the label of its parent. Spans and labels don't depend on it.
+    M_2 relu(LayerNorm(M_1 [f_i; f_j] + e_label + e_parent + c_1)) + c_2, where f_k = [y→_k; y←_{k+1}] is the vector of
+    a fencepost, (i, j) is the constituent's span, and the vectors e are learned for its label and for its parent's.
+    The first and the last word of a phrase say different things about its function, so both ends are read, not their
+    difference. Spans and labels don't depend on this scorer.
     y: [T, d_model] and C constituents -> [C, functions]; column 0 is for no function.
     """
 
     def __init__(self, d_model: int, hidden: int, labels: int, functions: int) -> None:
         super().__init__()
-        self.hidden = nn.Linear(d_model, hidden)  # M_1, c_1
+        self.hidden = nn.Linear(2 * d_model, hidden)  # M_1, c_1
         self.label = nn.Embedding(labels, hidden)
         self.parent = nn.Embedding(labels, hidden)
         self.norm = nn.LayerNorm(hidden)
@@ -104,13 +106,14 @@ class FunctionScorer(nn.Module):
         return self.score(self.project(y, batch), constituents)
 
     def project(self, y: Tensor, batch: TorchBatch) -> Tensor:
-        """M_1 [y→_k; y←_{k+1}] for each fencepost k: [F, hidden]."""
-        return project(y, batch, self.hidden.weight)
+        """M_1 [f_k; 0] and M_1 [0; f_k] for each fencepost k, side by side: [F, 2 hidden]."""
+        return project(y, batch, torch.cat(self.hidden.weight.chunk(2, dim=1)))
 
     def score(self, fenceposts: Tensor, constituents: TorchConstituents) -> Tensor:
         """The scores of the functions of any constituents of the projected fenceposts."""
         with torch.autocast(fenceposts.device.type, enabled=False):
-            span = fenceposts.index_select(0, constituents.ends) - fenceposts.index_select(0, constituents.starts)
+            start, end = fenceposts.chunk(2, dim=1)
+            span = start.index_select(0, constituents.starts) + end.index_select(0, constituents.ends)
             context = self.label(constituents.labels) + self.parent(constituents.parents)
             scores: Tensor = self.output(self.norm(span + context + self.hidden.bias).relu())
             return scores
