@@ -19,6 +19,7 @@ SOURCES = ROOT / "src" / "fencepost"
 BUILT_ON_EXTRAS = {
     "analysis",
     "backends/charts.py",
+    "backends/exported_weights.py",
     "backends/torch.py",
     "experiments",
     "export",

@@ -35,6 +35,12 @@ def test_plain_sentences_have_the_right_trees(parser: Parser, expected: str) -> 
     assert str(parser.parse([words])[0]) == expected
 
 
+@pytest.mark.extras
+def test_it_runs_on_torch_with_the_same_trees() -> None:
+    expected = [fencepost.Tree.from_string(text) for text in TREES]
+    assert fencepost.load("en", backend="torch").parse([tree.words() for tree in expected]) == expected
+
+
 def phrases(tree: fencepost.Tree) -> list[tuple[str, int]]:
     return [(phrase.label, len(phrase.words())) for phrase in tree.subtrees()]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,14 +29,11 @@ from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.model.cuda import available
-from fencepost.model.cuda.graphs import CudaGraphs
-from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.loss import Beliefs, function_loss, margin_loss, soft_crf_loss
 from fencepost.model.parser_model import ModelOutput, ParserModel, TorchBatch, TorchConstituents
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
-from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_parts
+from fencepost.model.pretrained import load_pretrained
 from fencepost.storage.model_files import CHECKPOINT
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.average import Average
@@ -44,6 +42,7 @@ from fencepost.training.dev import DevSet
 from fencepost.training.optimizer import adam
 from fencepost.training.prefetch import Prefetch
 from fencepost.training.process_state import restored_process, seed_run, seed_step
+from fencepost.training.recorded_layers import graphs_of
 from fencepost.training.start import start_from
 from fencepost.training.weights import save_weights
 from fencepost.trees.tree import Tree
@@ -118,15 +117,8 @@ class Fit:
         self._loss_sum = torch.zeros((), device=device)
         self._plan = AttentionPlan.of(config.train.plan)
         self._prefetch = Prefetch(self._prepare)
-        for part, graphs in self._layers_to_record():
+        for part, graphs in graphs_of(self.model, device, config.train.precision):
             part.cuda_graphs = graphs
-
-    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, CudaGraphs]]:
-        if not available.graphs(self.device, self.config.train.precision):
-            return []
-        parts = [self.model.encoder, *pretrained_parts(self.model)]
-        able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]
-        return [(part, CudaGraphs(layers)) for part in able if (layers := part.to_record()) is not None]
 
     @property
     def seconds(self) -> float:
@@ -146,7 +138,9 @@ class Fit:
 
     def _run(self, out: Path, checks: int, checkpoint_minutes: float | None) -> None:
         self._began = time.monotonic()
-        next_check, saved, reported = 1 / checks, time.monotonic(), time.monotonic()
+        saved = reported = time.monotonic()
+        done = self.length.done(self.step_number, self.seconds)  # more than 0 in a run that was resumed
+        next_check = max(1, math.ceil(done * checks)) / checks
         steps_since = 0
         while (done := self.length.done(self.step_number, self.seconds)) < 1:
             self.step()

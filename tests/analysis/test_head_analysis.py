@@ -20,6 +20,7 @@ from fencepost.backends.torch import TorchBackend
 from fencepost.cli.main import main
 from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import UsageError
+from fencepost.export.onnx import export_onnx
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.train import train
 from fencepost.trees.treebank import Sentence, Treebank
@@ -201,6 +202,17 @@ def test_the_report_is_one_page_with_everything_in_it(model: Path, gold: str, tm
     assert pictures == [f"head-{head}-{kind}.svg" for head in ("1.2", "2.1") for kind in ("arcs", "heat")]
     for name in pictures:
         assert ElementTree.parse(tmp_path / "out" / name).getroot().tag.endswith("svg")
+
+
+def test_an_export_is_analysed_like_its_model(model: Path, gold: str, tmp_path: Path) -> None:
+    export_onnx(model, tmp_path / "exported")
+    reports = []
+    for folder in (model, tmp_path / "exported"):
+        assert main(["analyze", str(folder), gold, "--out", str(tmp_path / "report")]) == 0
+        reports.append(json.loads((tmp_path / "report" / "report.json").read_text("utf-8")))
+    trained, exported = reports
+    assert exported["score"] == trained["score"]
+    np.testing.assert_allclose(exported["heads"]["distances"], trained["heads"]["distances"], atol=1e-5)
 
 
 def test_all_pictures_come_as_png_if_asked_for(model: Path, gold: str, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_a_model_that_ships_is_not_changed(
     assert main(["calibrate", name, str(model.parent / "dev.txt")]) == 2
     message = capsys.readouterr().err
     assert "error: en is inside the package" in message
-    assert f"hint: copy it, and give the copy: cp -r {find_model().resolve()} my-en" in message
+    assert f"hint: change a copy instead: cp -r {find_model().resolve()} my-en" in message
     assert (find_model() / "config.toml").read_bytes() == before
 
 
@@ -87,4 +87,4 @@ def test_one_tree_is_too_few(model: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_negative_number_of_sentences_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["calibrate", str(model), str(model.parent / "dev.txt"), "--sentences", "-30"]) == 2
-    assert "--sentences takes a number from 1 up, got -30" in capsys.readouterr().err
+    assert "--sentences must be at least 1, got -30" in capsys.readouterr().err

@@ -78,7 +78,7 @@ def test_small_batches_give_the_same_figures(model: str, gold: str, capsys: pyte
 @pytest.mark.parametrize("size", ["0", "-5"])
 def test_batches_have_a_token_at_least(gold: str, size: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "model", gold, "--batch-tokens", size]) == 2
-    assert f"--batch-tokens takes a number from 1 up, got {size}" in capsys.readouterr().err
+    assert f"--batch-tokens must be at least 1, got {size}" in capsys.readouterr().err
 
 
 def test_help_names_all_that_figures_can_be_broken_down_by(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def test_an_export_never_takes_the_place_of_another_model(tmp_path: Path, capsys
     model = write_folder(tmp_path / "model", small_config())
     other = write_folder(tmp_path / "other", small_config())
     assert main(["export", str(model), str(other)]) == 2
-    assert f"error: {other} is there already" in capsys.readouterr().err
+    assert f"error: {other} already exists" in capsys.readouterr().err
     assert (other / WEIGHTS).exists()
 
 
@@ -68,4 +68,4 @@ def test_a_link_that_leads_to_no_folder_is_refused(
     model = write_folder(tmp_path / "model", small_config())
     (tmp_path / "out").symlink_to(leads_to)
     assert main(["export", str(model), str(tmp_path / "out")]) == 2
-    assert f"error: {tmp_path / 'out'} is there already" in capsys.readouterr().err
+    assert f"error: {tmp_path / 'out'} already exists" in capsys.readouterr().err

@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_is_refused_at_once(
         "analyze": ["analyze", "en", str(trees)],
     }
     assert program.main([*arguments[command], "--out", str(tmp_path / "file")]) == 2
-    assert "can't be a folder" in capsys.readouterr().err
+    assert "can't create the folder" in capsys.readouterr().err
 
 
 def test_an_error_without_a_hint_of_its_own_leads_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -176,8 +176,8 @@ def test_training_that_could_not_begin_leaves_no_folder(tmp_path: Path) -> None:
 def test_an_analysis_that_could_not_begin_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "trees.txt").write_text("(TOP (S (X a)))\n")
     out = tmp_path / "reports" / "report"
-    assert program.main(["analyze", "en", str(tmp_path / "trees.txt"), "--out", str(out)]) == 2
-    assert "what ships is an export" in capsys.readouterr().err
+    assert program.main(["analyze", "no-model", str(tmp_path / "trees.txt"), "--out", str(out)]) == 2
+    assert "no model at no-model" in capsys.readouterr().err
     assert not out.parent.exists()
 
 
@@ -202,7 +202,7 @@ def test_training_on_traces_is_warned_of(tmp_path: Path, capsys: pytest.CaptureF
         "treebank normalize trees.txt --output",
     ],
 )
-@pytest.mark.parametrize(("name", "message"), [("", "the name of the file"), ("loop", "a link that leads to itself")])
+@pytest.mark.parametrize(("name", "message"), [("", "has an empty name"), ("loop", "a link that points to itself")])
 def test_an_output_that_cannot_be_is_refused_before_anything_is_done(
     command: str,
     name: str,

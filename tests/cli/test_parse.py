@@ -223,7 +223,7 @@ def test_a_bad_line_is_reported_and_keeps_its_place(
     assert lines[0] == lines[4] != ""
     assert f"warning: {path}:2: not UTF-8: byte 0xff at column 5" in errors
     assert f"warning: {path}:3: the sentence has 3,001 words; at most 3,000 can be parsed" in errors
-    assert "note: 2 lines could not be parsed" in errors
+    assert "note: found 2 bad lines" in errors
     found = objects(parse("--tokenized", "--format", "json", str(path)))
     assert [one.get("error") is not None for one in found] == [False, True, True, False, False]
     assert [one["tree"] is None for one in found] == [False, True, True, True, False]
@@ -236,6 +236,19 @@ def test_strict_stops_at_a_bad_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     output, errors = capsys.readouterr()
     assert len(output.splitlines()) == 1
     assert errors.startswith(f"error: {path}:2: not UTF-8")
+
+
+def test_strict_writes_all_trees_before_a_bad_line_of_running_text_even_when_workers_read_ahead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.parsing.workers.CHUNK", 50)  # tokens, so that there are many chunks
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"It works.\n" * 60 + b"bad \xff line.\n")
+    options = ["--strict", "--workers", "2", "--batch-tokens", "20"]
+    assert main(["parse", "--model", model, *options, str(path)]) == 2
+    output, errors = capsys.readouterr()
+    assert len(output.splitlines()) >= 60
+    assert errors.startswith(f"error: {path}:61: not UTF-8")
 
 
 def test_bad_bytes_in_running_text_are_reported_and_replaced(
@@ -254,8 +267,8 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
     ("arguments", "message"),
     [
         (["--text", "a", "file.txt"], "--text and files"),
-        (["--text", "a", "--kbest", "0"], "--kbest takes a number from 1 up"),
-        (["--text", "a", "--batch-tokens", "0"], "--batch-tokens takes a number from 1 up"),
+        (["--text", "a", "--kbest", "0"], "--kbest must be at least 1, got 0"),
+        (["--text", "a", "--batch-tokens", "0"], "--batch-tokens must be at least 1, got 0"),
         *(
             (["--text", "a", "--kbest", "2", "--decoding", "risk", "--format", form], "can't show both the trees")
             for form in ("brackets", "pretty", "svg", "html")
@@ -286,7 +299,7 @@ def test_utf16_without_its_mark_is_reported_and_strict_refuses_it(
 ) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("The cat sat.\nIt slept.\n".encode("utf-16-le"))
-    problem = f"{path}:1: a NUL byte: is this UTF-16 or a binary file?"
+    problem = f"{path}:1: a NUL byte: this isn't UTF-8 text (is it UTF-16, or a binary file?)"
     for reading in ([], ["--lines"]):
         assert main(["parse", "--model", model, str(path), *reading]) == 0
         assert f"warning: {problem}\n" in capsys.readouterr().err
@@ -306,7 +319,7 @@ def test_ten_bad_lines_are_shown_and_all_are_counted(
         f"warning: {tmp_path / 'bad.txt'}:{number}" for number in range(1, 11)
     ]
     assert more.startswith("warning: further bad lines are counted")
-    assert note == "note: 50 lines could not be parsed as they are"
+    assert note == "note: found 50 bad lines"
 
 
 def test_a_bad_line_after_the_last_sentence_is_reported_too(
@@ -332,7 +345,7 @@ def test_an_input_that_cannot_be_read_takes_no_sentence_with_it_that_came_before
     assert main(["parse", "--model", model, "--lines", *files, "--output", str(out)]) == 2
     assert not out.exists()
     assert (tmp_path / "trees.txt.partial").read_text() == trees
-    assert f"what was written so far is in {out}.partial\nerror: {files[1]}:1: not UTF-8" in capsys.readouterr().err
+    assert f"the output so far is in {out}.partial\nerror: {files[1]}:1: not UTF-8" in capsys.readouterr().err
 
 
 def test_a_closed_standard_input_is_an_error_that_says_so(

@@ -69,7 +69,7 @@ def test_errors_are_reported_on_stderr_with_exit_code_0(command: Command, capsys
     assert command(f"{GOLD}\n{GOLD}\n", f"{GOLD}\n(S (N dog))\n") == 0
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "2 : Length unmatch (3|1)"
-    assert lines[1].startswith("warning: 1 of 2 sentences are left out of the totals (1 errors, 0 skipped)")
+    assert lines[1].startswith("warning: sentences left out of the totals: 1 of 2 (errors: 1, skipped: 0); F1 if")
 
 
 def test_tags_that_delete_other_words_are_pointed_out(command: Command, capsys: Output) -> None:

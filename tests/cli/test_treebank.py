@@ -89,7 +89,7 @@ def test_normalize_says_how_many_trees_had_nothing_left(tmp_path: Path, capsys: 
     assert main(["treebank", "normalize", str(tmp_path / "raw.mrg")]) == 0
     captured = capsys.readouterr()
     assert captured.out == f"{CAT}\n"
-    assert "note: 1 trees had no words left" in captured.err
+    assert "note: trees skipped because no words were left: 1\n" in captured.err
 
 
 def test_normalize_takes_an_inner_node_without_a_label(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -208,7 +208,7 @@ def test_an_interruption_keeps_what_was_written(number: signal.Signals, status: 
         process.send_signal(number)
         assert process.wait(20) == status
         message = process.stderr.read().decode()
-    assert f"what was written so far is in {out}.partial\n" in message
+    assert f"the output so far is in {out}.partial\n" in message
     assert message.endswith("interrupted\n") == (number == signal.SIGINT)
     assert "Traceback" not in message
     assert not out.exists()
@@ -255,7 +255,7 @@ def test_words_that_normalisation_drops_are_counted(tmp_path: Path, capsys: pyte
     assert main(["treebank", "normalize", str(tmp_path / "raw.txt")]) == 0
     output = capsys.readouterr()
     assert output.out == "(TOP (S (NP (NN cat))))\n"
-    assert "2 words under CODE, ID, META, -DFL- were dropped" in output.err
+    assert "words dropped under CODE, ID, META, -DFL-: 2;" in output.err
 
 
 def test_nothing_is_said_where_only_traces_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

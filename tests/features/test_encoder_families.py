@@ -68,7 +68,7 @@ def test_families_that_cant_be_exported_are_refused(family: EncoderFamily) -> No
     if family.exportable:
         require_exportable(encoder_of(family))
         return
-    with pytest.raises(UsageError, match=f"an encoder of the kind {family.model_type} can't be exported") as refusal:
+    with pytest.raises(UsageError, match=f"an encoder of type {family.model_type} can't be exported") as refusal:
         require_exportable(encoder_of(family))
     assert refusal.value.hint is not None
     assert refusal.value.hint.endswith("bert, electra, mpnet, roberta, xlm-roberta, camembert")

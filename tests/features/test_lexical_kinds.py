@@ -13,6 +13,7 @@ import torch
 from safetensors.numpy import save_file
 from safetensors.torch import save
 
+from fencepost.backends.exported_weights import TOKEN_WEIGHTS, WORD_WEIGHTS
 from fencepost.backends.onnx import OnnxBackend
 from fencepost.backends.torch import TorchBackend, vocab_sizes
 from fencepost.config.settings import Config, LexicalKind, PretrainedConfig, VectorsConfig
@@ -124,13 +125,16 @@ def test_the_kind_is_exported_or_refused(tmp_path: Path, kind: LexicalTraits, ve
     written = {path.name for path in exported.path.iterdir() if path.suffix == ".onnx"}
     assert written == {ONNX, SPANS, *graphs(folder.config)}
     batch = Indexer(exported.config, exported.vocabularies).batch(SENTENCES)
-    expected, scored = TorchBackend.load(folder).score(batch), OnnxBackend.load(exported).score(batch)
-    np.testing.assert_allclose(scored.spans.packed(), expected.spans.packed(), atol=1e-4)
+    expected = TorchBackend.load(folder).score(batch).spans.packed()
+    np.testing.assert_allclose(OnnxBackend.load(exported).score(batch).spans.packed(), expected, atol=1e-4)
+    np.testing.assert_allclose(TorchBackend.load(exported).score(batch).spans.packed(), expected, atol=1e-4)
 
 
 def test_every_kind_that_can_be_exported_has_a_function_for_it() -> None:
-    functions = [*TOKEN_VECTORS, *WORD_VECTORS]
-    assert sorted(functions) == sorted(kind.name for kind in LEXICAL_KINDS.values() if kind.exportable)
+    exportable = {kind.name for kind in LEXICAL_KINDS.values() if kind.exportable}
+    assert TOKEN_VECTORS.keys() | WORD_VECTORS.keys() == exportable
+    assert TOKEN_VECTORS.keys() == TOKEN_WEIGHTS.keys()  # and one that reads its weights back
+    assert WORD_VECTORS.keys() == WORD_WEIGHTS.keys()
     assert all(LEXICAL_KINDS[name].reads == "letters" for name in WORD_VECTORS)
 
 

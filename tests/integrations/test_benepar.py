@@ -131,7 +131,7 @@ def test_a_folder_without_weights_is_an_error_that_names_them(tmp_path: Path) ->
 def test_weights_of_another_size_are_an_error_that_names_them(tmp_path: Path) -> None:
     saved = char_lstm_file()
     saved["state_dict"]["f_label.0.weight"] = torch.zeros(3, 16)
-    with pytest.raises(ModelError, match=r"span_scorer\.hidden\.weight is missing or has another size"):
+    with pytest.raises(ModelError, match=r"span_scorer\.hidden\.weight is missing or has the wrong size"):
         imported(tmp_path, saved)
 
 

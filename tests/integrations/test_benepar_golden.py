@@ -90,7 +90,7 @@ def test_trees_are_the_same_without_torch(name: str, shared: Path, tmp_path: Pat
 
 def test_t5_runs_on_torch_alone(shared: Path, tmp_path: Path) -> None:
     golden = Golden("t5", shared / "reference" / "benepar", tmp_path / "model")
-    with pytest.raises(UsageError, match="an encoder of the kind t5 can't be exported"):
+    with pytest.raises(UsageError, match="an encoder of type t5 can't be exported"):
         export_onnx(golden.out, tmp_path / "onnx")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from corpus import Collator, Corpus, Ragged, translation
-from fit import Fit, Length, soft_function_loss
+from fit import LOG, Fit, Length, soft_function_loss
 from gold import named_numbers
 from index_text import sentence_of
 from label import label
@@ -207,6 +207,25 @@ def test_a_run_learns_and_goes_on_from_its_checkpoint(
     rest.step()
     for one, other in zip(half.masters.parameters, rest.masters.parameters, strict=True):
         assert torch.equal(one, other)
+
+
+def test_a_resumed_run_checks_at_the_same_steps(tmp_path: Path, config: Config, vocabularies: Vocabularies) -> None:
+    fit_of(config, vocabularies, Length(steps=20)).run(tmp_path / "whole", checks=4)
+    half = fit_of(config, vocabularies, Length(steps=20))
+    for _ in range(14):
+        half.step()
+    (tmp_path / "half").mkdir()
+    half.save(tmp_path / "half")
+    rest = fit_of(config, vocabularies, Length(steps=20))
+    rest.resume(tmp_path / "half")
+    rest.run(tmp_path / "half", checks=4)
+    assert steps_of_checks(tmp_path / "whole") == [6, 11, 16, 20]
+    assert steps_of_checks(tmp_path / "half") == [16, 20]
+
+
+def steps_of_checks(folder: Path) -> list[int]:
+    lines = map(json.loads, (folder / LOG).read_text("utf-8").splitlines())
+    return [line["step"] for line in lines if "f1" in line]
 
 
 def test_the_best_model_of_a_run_is_saved(tmp_path: Path, config: Config, vocabularies: Vocabularies) -> None:

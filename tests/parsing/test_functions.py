@@ -85,8 +85,16 @@ def test_both_backends_give_the_same_functions(folder: Path, exported: Path) -> 
     pairs = zip(load(folder).iter_functions(SENTENCES), load(exported).iter_functions(SENTENCES), strict=True)
     for ours, theirs in pairs:
         assert ours.tree == theirs.tree
-        probabilities = [[part.function_probability for part in each.constituents] for each in (ours, theirs)]
-        np.testing.assert_allclose(*np.array(probabilities, np.float64), atol=1e-4)
+        mine, others = (
+            np.array([part.function_probability for part in each.constituents], np.float64) for each in (ours, theirs)
+        )
+        np.testing.assert_allclose(mine, others, atol=1e-4)
+
+
+def test_an_export_gives_the_same_functions_on_torch(exported: Path) -> None:
+    again = load(exported, backend="torch")
+    assert again.backend_name == "torch"
+    assert again.parse(SENTENCES, functions=True) == load(exported).parse(SENTENCES, functions=True)
 
 
 def test_int8_leaves_the_function_scorer_in_single_precision(folder: Path, exported: Path, tmp_path: Path) -> None:

@@ -64,9 +64,9 @@ def change_vocabulary(folder: Path, change: Callable[[dict[str, Any]], object]) 
     ("content", "message"),
     [
         (b"", f"cut short: {CONFIG} is not listed"),
-        (b"abc", "damaged: line 1 is no checksum"),
-        (b"\xff\xfe\0", "damaged: line 1 is no checksum"),
-        (b"0" * 64 + b"  \0", "damaged: line 1 is no checksum"),
+        (b"abc", "damaged: line 1 is not a checksum"),
+        (b"\xff\xfe\0", "damaged: line 1 is not a checksum"),
+        (b"0" * 64 + b"  \0", "damaged: line 1 is not a checksum"),
     ],
 )
 def test_a_list_of_files_that_is_none_is_named(
@@ -168,5 +168,5 @@ def test_labels_that_are_not_those_of_the_graphs_are_refused(export: Path) -> No
 
 def test_a_tag_that_the_vocabulary_lacks_is_no_index_error(export: Path) -> None:
     change_vocabulary(export, lambda found: found["tags"].update(symbols=[], counts=[]))
-    with pytest.raises(ModelError, match=f"{VOCABULARIES} has 3 numbers"):
+    with pytest.raises(ModelError, match=f"{VOCABULARIES} has 3 entries"):
         load(export).parse([["Cats", "sleep"]])

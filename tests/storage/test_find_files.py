@@ -43,7 +43,7 @@ def test_a_glob_finds_what_is_passed_over_if_it_names_it(tmp_path: Path) -> None
 
 
 def test_an_empty_name_is_not_taken_for_this_folder() -> None:
-    with pytest.raises(InputError, match="name of a file is empty"):
+    with pytest.raises(InputError, match="a file name is empty"):
         find_files([""])
 
 

@@ -18,7 +18,7 @@ from tests.storage.conftest import VOCABULARY
 @pytest.mark.parametrize("mend", [recover, lambda path: change_config(path, tiny_config(seed=7))])
 def test_a_file_where_models_are_put_together_is_named(folder: Path, mend: Callable[[Path], None]) -> None:
     (folder / ".fencepost-incoming").write_text("somebody's")
-    with pytest.raises(UsageError, match=r"fencepost-incoming is no folder"):
+    with pytest.raises(UsageError, match=r"fencepost-incoming is not a folder"):
         mend(folder)
     assert (folder / ".fencepost-incoming").read_text() == "somebody's"
     ModelFolder.open(folder)

@@ -57,7 +57,7 @@ def test_a_write_that_fails_leaves_nothing_in_the_way_of_the_next(tmp_path: Path
 @pytest.mark.parametrize("name", [CONFIG, "README.md", WEIGHTS])
 def test_a_file_that_is_no_models_is_not_overwritten(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("somebody's")
-    with pytest.raises(UsageError, match=f"{name} is there and belongs to no model"):
+    with pytest.raises(UsageError, match=f"{name} exists and isn't part of a model"):
         require_no_foreign_files(tmp_path)
     write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {WEIGHTS: b"weights"})
     ModelFolder.open(tmp_path)

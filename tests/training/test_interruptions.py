@@ -22,7 +22,7 @@ def test_the_first_waits_and_the_next_strikes(
     with interruptions("waiting") as signals:
         interrupt(signal.SIGTERM)
         assert signals == [signal.SIGTERM]
-        assert capsys.readouterr().err == "waiting; once more to stop at once\n"
+        assert capsys.readouterr().err == "waiting; interrupt again to stop at once\n"
         now += TOGETHER + 0.1
         with pytest.raises(KeyboardInterrupt):
             interrupt()

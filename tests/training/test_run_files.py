@@ -70,7 +70,7 @@ def test_a_run_that_cannot_begin_leaves_no_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b'{"my": "log"}\n', b"[1,2]\n", b"\xff\xfe"])
 def test_a_log_of_the_user_is_not_written_over(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "log.jsonl").write_bytes(content)
-    with pytest.raises(UsageError, match=r"log\.jsonl is there") as caught:
+    with pytest.raises(UsageError, match=r"log\.jsonl exists and isn't from this run") as caught:
         train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
     assert "--resume" in (caught.value.hint or "")
     assert (tmp_path / "log.jsonl").read_bytes() == content
@@ -129,7 +129,7 @@ def test_a_run_goes_on_with_its_own_trees_alone(
     train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
     if not with_checkpoint:
         (tmp_path / CHECKPOINT).unlink()
-    with pytest.raises(UsageError, match=f"made with another {other}"):
+    with pytest.raises(UsageError, match=f"made with a different {other}"):
         train(tiny_config(max_epochs=2), training, development, tmp_path, resume=True)
 
 
@@ -160,7 +160,7 @@ def test_a_checkpoint_that_says_nothing_of_its_trees_is_taken_on_trust(
 def test_a_run_goes_on_with_all_that_it_was_made_of_or_not_at_all(now: Provenance, what: str) -> None:
     before = Provenance("words", "seed = 1\nmax_epochs = 3\n", DIGESTS)
     before.require(Provenance("words", "seed = 1\nmax_epochs = 4\n", DIGESTS), Path("here"))
-    with pytest.raises(UsageError, match=f"here was made with another {what}"):
+    with pytest.raises(UsageError, match=f"here was made with a different {what}"):
         before.require(now, Path("here"))
 
 

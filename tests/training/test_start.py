@@ -12,10 +12,13 @@ from fencepost.cli.main import main
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml
 from fencepost.errors import ModelError, UsageError
+from fencepost.export.onnx import export_onnx
 from fencepost.features.vocab import Labels, Vocab
+from fencepost.features.vocabularies import Vocabularies
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
 from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.brackets import parse_tree
@@ -117,12 +120,24 @@ def test_a_temperature_is_not_inherited(trained: Path, tmp_path: Path) -> None:
 def test_the_card_says_what_it_started_from(trained: Path, tmp_path: Path) -> None:
     config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=1))
     train(config, OTHER, OTHER, tmp_path / "new", start_from=trained)
-    assert f"on 2 trees, from the weights of `{trained.name}`;" in (tmp_path / "new" / "README.md").read_text("utf-8")
+    assert f"on 2 trees, starting from `{trained.name}`," in (tmp_path / "new" / "README.md").read_text("utf-8")
 
 
-def test_an_export_cannot_be_trained() -> None:
-    with pytest.raises(ModelError, match=r"no model\.safetensors"):
-        Trainer(ModelFolder.open("en").config, OTHER, OTHER, CPU, start=ModelFolder.open("en"))
+def test_training_may_start_from_an_export(trained: Path, tmp_path: Path) -> None:
+    export_onnx(trained, tmp_path / "int8", "int8")
+    start = ModelFolder.open(tmp_path / "int8")
+    trainer = Trainer(CONFIG, OTHER, OTHER, CPU, start=start)
+    assert len(trainer.vocabularies.labels) > len(start.vocabularies.labels)
+    trainer.model.eval()
+    sentences = [Sentence.of(tree) for tree in toy_trees(8)]
+    parser = Parser(trainer.backend, CONFIG, trainer.vocabularies)
+    assert parser.parse(sentences) == load(start.path, backend="torch").parse(sentences)
+
+
+def test_a_model_without_weights_is_refused(tmp_path: Path) -> None:
+    write_model(tmp_path / "none", CONFIG, Vocabularies.of(OTHER, CONFIG), "a card", {})
+    with pytest.raises(ModelError, match=r"neither model\.safetensors nor model\.onnx"):
+        Trainer(CONFIG, OTHER, OTHER, CPU, start=ModelFolder.open(tmp_path / "none"))
 
 
 def test_from_the_command_line(trained: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -136,6 +151,12 @@ def test_from_the_command_line(trained: Path, tmp_path: Path, capsys: pytest.Cap
     assert f"; from {trained}\n" in capsys.readouterr().err
 
 
-def test_a_model_that_ships_is_an_export_and_says_so(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="what ships is an export"):
-        train(tiny_config(), toy_trees(5), toy_trees(5), tmp_path / "model", start_from="en")
+def test_training_may_start_from_the_model_that_ships(tmp_path: Path) -> None:
+    """It reads a pre-trained encoder, which comes from the model itself: no other copy of the encoder is needed."""
+    en = ModelFolder.open("en")
+    config = replace(en.config, train=replace(en.config.train, max_epochs=1, batch_size=2, precision="fp32"))
+    trees = [parse_tree("(TOP (S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .)))"), *OTHER]
+    parser = train(config, trees, trees, tmp_path / "model", start_from="en")
+    assert {"XP", "YP"} <= {label for chain in parser.vocabularies.labels.chains for label in chain}
+    assert parser.parse([Sentence.of(trees[0])]) == trees[:1]
+    assert load(tmp_path / "model").parse([Sentence.of(trees[0])]) == trees[:1]

@@ -109,7 +109,7 @@ def test_unseen_trees_are_tagged_by_a_tagger_of_all_others(tmp_path: Path, monke
 
 
 def test_more_folds_than_trees_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="24 trees can't be cut into 25 folds"):
+    with pytest.raises(UsageError, match="can't make 25 folds from 24 trees"):
         jackknife(tiny_config(), BANK, 25, tmp_path)
 
 

@@ -60,7 +60,7 @@ def test_a_list_of_paths_is_not_taken_for_a_pattern() -> None:
 
 @pytest.mark.extras
 def test_names_of_files_are_no_trees(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"these are no trees: 'train\.txt'"):
+    with pytest.raises(UsageError, match=r"expected trees, got 'train\.txt'"):
         fencepost.train("small", ["train.txt"], ["dev.txt"], tmp_path)  # type: ignore[list-item]
 
 

@@ -1,5 +1,5 @@
-"""The best trees and sums over trees where the scores are: kernels on a GPU, ``chart.cky`` and ``chart.inside`` on the
-host. Charts are packed as ``chart.packing`` says.
+"""The best trees and sums over trees, on the device that has the scores: with kernels on a GPU, with ``chart.cky`` and
+``chart.inside`` on the host. Charts are packed as in ``chart.packing``.
 
 On a GPU the host never waits for the answer. Without Triton, charts are copied from the GPU to the host and back.
 """

@@ -46,7 +46,7 @@ class OnnxBackend:
 
     @classmethod
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
-        """``threads`` share each matrix product: good for one sentence; several processes parse a file faster."""
+        """``threads`` share each matrix product, which helps with one sentence; for a file, use several processes."""
         names = [ONNX, SPANS, *graphs(folder.config)]
         if folder.config.scorer.functions:
             names.append(FUNCTIONS)

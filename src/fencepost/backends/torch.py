@@ -18,6 +18,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import FunctionReader, Parsed, Scored
 from fencepost.backends.charts import decode
+from fencepost.backends.exported_weights import load_exported_weights
 from fencepost.chart import cky
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
 from fencepost.config.settings import Config
@@ -74,6 +75,22 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
     )
 
 
+def load_model(folder: ModelFolder) -> ParserModel:
+    """The model in a folder, on the CPU: from weights that training wrote or, without those, from exported graphs."""
+    require_weights(folder)
+    with torch.random.fork_rng(devices=[]):  # initial weights are overwritten: keep the caller's random state
+        model = build_model(folder.config, vocab_sizes(folder.vocabularies))
+    if not folder.has(WEIGHTS):
+        load_exported_weights(folder, model)
+        return model
+    weights = _weights(folder.path / WEIGHTS)
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
+    return model
+
+
 @contextmanager
 def at_precision(precision: Precision, device: torch.device) -> Iterator[None]:
     """Runs matrix products in this precision; sums that need fp32 stay in fp32 inside the model."""
@@ -103,20 +120,13 @@ class TorchBackend:
         self.precision: Precision = precision
         self.plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
         self._force_root = config.scorer.force_root
-        # Triton's kernels run on the current device, whatever device their tensors are on.
+        # Triton's kernels run on the current device, even if their tensors are on another.
         self._here = partial(torch.cuda.device, device) if device.type == "cuda" else nullcontext
 
     @classmethod
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
         torch_device = find_device(device)
-        require_weights(folder)
-        with torch.random.fork_rng(devices=[]):  # initial weights are overwritten: keep the caller's random state
-            model = build_model(folder.config, vocab_sizes(folder.vocabularies))
-        weights = _weights(folder.path / WEIGHTS)
-        try:
-            model.load_state_dict(weights)
-        except RuntimeError as error:
-            raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
+        model = load_model(folder)
         if precision == "bf16":
             lower(model)
         return cls(model.to(torch_device), folder.config, torch_device, precision)

@@ -1,4 +1,4 @@
-"""Where each span is in a packed chart.
+"""The position of each span in a packed chart.
 
 The chart of a sentence of n words is a row of n(n+1)/2 cells, all spans of width 1 first, then width 2 and so on,
 each diagonal from left to right. The charts of a batch follow each other without gaps.

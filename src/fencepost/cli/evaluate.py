@@ -97,7 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
             if file is not None:
                 file.write(f"{tree}\n")
     seconds = time.perf_counter() - began
-    sys.stderr.write(f"parsed {len(gold):,} sentences in {seconds:.2f} s: {len(gold) / seconds:,.0f} per second\n")
+    sentences_parsed = f"{len(gold):,} sentence{'s' * (len(gold) > 1)}"
+    sys.stderr.write(f"parsed {sentences_parsed} in {seconds:.2f} s: {len(gold) / seconds:,.0f} per second\n")
     functions = FunctionFigures.of(gold, predicted, arguments.training) if arguments.functions else None
     if parser.vocabularies.functions is not None:
         gold, predicted = Treebank(map(without_functions, gold)), [*map(without_functions, predicted)]

@@ -52,7 +52,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--text", action="append", help="parse this text instead of files")
     reading = parser.add_mutually_exclusive_group()
     reading.add_argument(
-        "--tokenized", action="store_true", help="read one sentence per line, tokens separated by blanks"
+        "--tokenized", action="store_true", help="read one sentence per line, tokens separated by spaces"
     )
     reading.add_argument(
         "--tagged",
@@ -124,8 +124,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
     if bad:
-        lines = "1 line could not be parsed as it is" if bad == 1 else f"{bad:,} lines could not be parsed as they are"
-        sys.stderr.write(f"note: {lines}\n")
+        sys.stderr.write(f"note: found {bad:,} bad line{'s' * (bad > 1)}\n")
     return 0
 
 
@@ -177,7 +176,8 @@ def _write(
                     length = f"{len(item.text_sentence.tokens):,} words"
                     _warn([f"a sentence of {length} is too long for probabilities: only its best tree is given"], bar)
                 writer.write(item, analysis)
-            bad.report_all(source.text_problems)
+            # Not those of all lines read so far: with --strict, the trees before a bad line are written first.
+            bad.report_all(problem for item in chunk for problem in item.text_problems)
             file.flush()
             bar.advance(len(chunk) if total is None else source.bytes_read // 1000 - bar.count)
         bad.report_all(source.text_problems)
@@ -192,7 +192,7 @@ def _warn(warnings: Iterable[str], bar: Progress) -> None:
 
 
 class BadLines:
-    """Counts the lines that can't be parsed as they are, and shows the first ones."""
+    """Counts bad lines, and shows the first ones."""
 
     def __init__(self, bar: Progress, strict: bool) -> None:
         self.bar, self.strict = bar, strict
@@ -200,14 +200,13 @@ class BadLines:
 
     def report(self, problem: str) -> None:
         if self.strict:
-            raise InputError(problem, hint="without --strict, the other lines are still parsed")
+            raise InputError(problem, hint="without --strict, the other lines would still be parsed")
         self.count += 1
         if self.count <= _PROBLEMS_SHOWN:
             _warn([problem], self.bar)
         elif self.count == _PROBLEMS_SHOWN + 1:
             _warn(["further bad lines are counted but not shown"], self.bar)
 
-    def report_all(self, problems: list[str]) -> None:
-        """Reports and removes the problems found since the last call."""
-        while problems:
-            self.report(problems.pop(0))
+    def report_all(self, problems: Iterable[str]) -> None:
+        for problem in problems:
+            self.report(problem)

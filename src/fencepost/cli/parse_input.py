@@ -31,6 +31,7 @@ class Item:
 
     text_sentence: TextSentence
     problem: str | None = None  # with its file and line number
+    text_problems: tuple[str, ...] = ()  # bad lines inside running text, read since the item before
 
     @property
     def parsable(self) -> bool:
@@ -44,12 +45,12 @@ class Item:
 
 @dataclass
 class Source:
-    """The input files. ``bytes_read`` and ``text_problems`` grow while they are read."""
+    """The input files. ``bytes_read`` grows while they are read."""
 
     paths: list[Path]
     reading: Reading
     bytes_read: int = 0
-    text_problems: list[str] = field(default_factory=list)  # bad lines inside running text
+    text_problems: list[str] = field(default_factory=list)  # those that no item has yet
 
     def items(self) -> Iterator[Item]:
         for path in self.paths:
@@ -87,7 +88,9 @@ def read_items(lines: Iterable[TextLine], source: str, reading: Reading, problem
         yield from _line_items(lines, source, reading)
         return
     for text_sentence in read_stream(_running_text(lines, source, problems), reading):
-        yield Item(text_sentence)
+        text_problems = tuple(problems)
+        problems.clear()
+        yield Item(text_sentence, text_problems=text_problems)
 
 
 def _running_text(lines: Iterable[TextLine], source: str, problems: list[str]) -> Iterator[str]:

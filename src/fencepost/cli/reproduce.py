@@ -37,13 +37,15 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("table", metavar="TABLE", help="table1 … table7, speed, several of them with commas, or all")
+    parser.add_argument("table", metavar="TABLE", help="table1 … table7 or speed, several separated by commas, or all")
     parser.add_argument(
         "--treebank", action="append", default=[], metavar="[NAME=]DIR", help="a treebank; may be repeated"
     )
     parser.add_argument("--treebanks", metavar="DIR", help="use every treebank in DIR/LANGUAGE and DIR/LANGUAGE/NAME")
     parser.add_argument(
-        "--only", metavar="NAME,…", help="run only these treebanks; several processes may share the work in one OUT"
+        "--only",
+        metavar="NAME,…",
+        help="run only these treebanks; several processes can share one OUT",
     )
     parser.add_argument("--collect", action="store_true", help="train nothing; write the table of finished rows")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for results and models")
@@ -78,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.storage.folders import require_folder
 
     if arguments.jobs < 1:
-        raise UsageError(f"--jobs takes a number from 1 up, got {arguments.jobs}")
+        raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
     names = table_names() if arguments.table == "all" else list(dict.fromkeys(arguments.table.split(",")))
     tables = [load_table(name) for name in names]
     treebanks = _treebanks(arguments)
@@ -166,7 +168,7 @@ def _command(arguments: argparse.Namespace) -> str:
     if arguments.only is not None:
         words += ["--only", arguments.only]
     words += ["--out", str(arguments.out), "--seeds", arguments.seeds, "--tags", arguments.tags]
-    if not arguments.collect:  # where nothing runs, a device means nothing
+    if not arguments.collect:  # the device doesn't matter if nothing runs
         words += ["--device", arguments.device]
     if arguments.set:
         words += ["--set", *arguments.set]

@@ -109,7 +109,7 @@ def print_text(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[
 
 
 def warn(score: Score, comparisons: Sequence[Comparison]) -> None:
-    """Reports sentences that could not be compared on stderr, and what would help."""
+    """Reports on stderr which sentences could not be compared, and what would help."""
     from fencepost.evaluation.report import problems, skipped
 
     lines = [*problems(comparisons), *(f"{number} : Nothing predicted" for number in skipped(comparisons))]
@@ -117,8 +117,8 @@ def warn(score: Score, comparisons: Sequence[Comparison]) -> None:
         lines[_PROBLEMS_SHOWN:] = [f"… and {len(lines) - _PROBLEMS_SHOWN} more"]
     if score.sentences > score.valid:
         lines.append(
-            f"warning: {score.sentences - score.valid} of {score.sentences} sentences are left out of the totals "
-            f"({score.errors} errors, {score.skipped} skipped); F1 if all their brackets count as missed: "
+            f"warning: sentences left out of the totals: {score.sentences - score.valid} of {score.sentences} "
+            f"(errors: {score.errors}, skipped: {score.skipped}); F1 if all their brackets count as missed: "
             f"{score.f1_with_errors:.2f}"
         )
     if score.tag_errors:

@@ -31,7 +31,7 @@ def require_from_one(arguments: argparse.Namespace, *names: str) -> None:
     for name in names:
         number = getattr(arguments, name)
         if number is not None and number < 1:
-            raise UsageError(f"--{name.replace('_', '-')} takes a number from 1 up, got {number}")
+            raise UsageError(f"--{name.replace('_', '-')} must be at least 1, got {number}")
 
 
 def open_output(path: str | None) -> AbstractContextManager[TextIO]:

@@ -1,4 +1,4 @@
-"""``fencepost tag``: replaces the part-of-speech tags of a treebank by predicted ones."""
+"""``fencepost tag``: replaces the part-of-speech tags of a treebank with predicted ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fencepost.cli.shared import warn_of_traces
-from fencepost.errors import MissingExtraError, UsageError
+from fencepost.errors import UsageError
 
 if TYPE_CHECKING:
     from fencepost.trees.tree import Tree
@@ -19,16 +19,16 @@ EXAMPLES = """examples:
   fencepost tag model dev.txt test.txt --output tagged.txt
   fencepost tag --jackknife 10 --config tagger train.txt --output train.tagged.txt --device cuda
 
-Tag training data by jackknifing: K taggers, each trained on all folds but one, tag the fold that they
-have not seen. A tagger would do better on sentences it was trained on than on new ones. To continue after
-an interruption, repeat the command.
+Tag training data by jackknifing: each of K taggers is trained on all folds but one, and tags the fold that
+it hasn't seen. A single tagger would do better on the sentences it was trained on than on new ones. To
+continue after an interruption, repeat the command.
 """
 
 
 def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "tag",
-        help="replace the tags of a treebank by predicted ones",
+        help="replace the tags of a treebank with predicted ones",
         description="Write trees with predicted tags. The model must predict tags (scorer.predict_tags).",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         for tree in _jackknife(arguments, trees) if arguments.jackknife is not None else _predict(arguments, trees):
             tagged.append(tree)
             file.write(f"{tree}\n")
-    sys.stderr.write(f"{len(trees):,} trees; {tag_accuracy(trees, tagged):.2f}% of the tags are as before\n")
+    sys.stderr.write(f"{len(trees):,} trees tagged; {tag_accuracy(trees, tagged):.2f}% of the tags are unchanged\n")
     return 0
 
 
@@ -99,9 +99,6 @@ def _jackknife(arguments: argparse.Namespace, trees: Treebank) -> Iterable[Tree]
 
     config = load_config(arguments.config or "tagger", arguments.set)
     work = Path(f"{arguments.output}.folds")
-    try:
-        tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", "training taggers") from error
+    tagged = jackknife(config, trees, arguments.jackknife, work, arguments.device)
     sys.stderr.write(f"the taggers are in {work}, which can be deleted\n")
     return tagged

@@ -34,7 +34,7 @@ def add_command(commands: Any) -> None:
     treebank = commands.add_parser(
         "treebank",
         help="inspect and prepare treebanks",
-        description="Inspect and prepare treebanks in Penn brackets, with one tree per line or over several lines.",
+        description="Inspect and prepare treebanks in Penn brackets; a tree may take one line or several.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -126,9 +126,9 @@ def run_normalize(arguments: argparse.Namespace) -> int:
                 file.write(f"{tree}\n")
     if dropped:
         labels = ", ".join(choices.drop)
-        sys.stderr.write(f"note: {dropped:,} words under {labels} were dropped; change this with --drop\n")
+        sys.stderr.write(f"note: words dropped under {labels}: {dropped:,}; --drop changes these labels\n")
     if empty:
-        sys.stderr.write(f"note: {empty:,} trees had no words left and were skipped\n")
+        sys.stderr.write(f"note: trees skipped because no words were left: {empty:,}\n")
     return 0
 
 

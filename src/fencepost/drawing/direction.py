@@ -1,4 +1,4 @@
-"""Whether a sentence runs from right to left, as Hebrew and Arabic do.
+"""Decides whether a sentence runs from right to left, like Hebrew and Arabic.
 
 The rule has two steps:
 

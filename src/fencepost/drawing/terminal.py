@@ -11,7 +11,7 @@ from fencepost.drawing.text_width import cell_widths, cells
 from fencepost.drawing.visible_text import visible
 from fencepost.trees.tree import Leaf, Node, Tree, escape
 
-# By the sides on which a line goes on: up, down, left, right.
+# By the directions in which a line continues: up, down, left, right.
 _LINES: Final = {
     (True, True, False, False): "│",
     (False, False, True, True): "─",

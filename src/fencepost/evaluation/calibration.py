@@ -48,7 +48,7 @@ class Calibration:
         return float(np.abs(gaps).sum() / len(self.confidence))
 
     def log_loss(self) -> float:
-        """The mean of -log p of what turned out true: small if probabilities are both accurate and near 0 or 1."""
+        """The mean of -log p of the actual outcomes: small if probabilities are both accurate and near 0 or 1."""
         likely = np.where(self.correct, self.confidence, 1 - self.confidence)
         return float(-np.log(np.maximum(likely, 1e-9)).mean()) if len(likely) else 0.0
 

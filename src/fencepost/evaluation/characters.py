@@ -32,7 +32,7 @@ def score_in_text(
     names = LabelNames(load_params(params))
     gold, predicted = list(gold), list(predicted)
     if _characters(gold) != _characters(predicted):
-        raise MismatchError("gold and predicted trees are not of the same text")
+        raise MismatchError("gold and predicted trees don't cover the same text")
     expected, actual = brackets_in_text(gold, names), brackets_in_text(predicted, names)
     return Brackets((expected & actual).total(), expected.total(), actual.total())
 

@@ -61,7 +61,7 @@ def _all_notes(table: Table, outcomes: Sequence[Outcome], notes: Sequence[str]) 
 
 
 def _means(table: Table, outcomes: Sequence[Outcome]) -> list[str]:
-    """The mean of each row over the treebanks, as in the paper's last column; beside the published mean if all are."""
+    """The mean of each row over the treebanks, as in the paper's last column, and the published mean if it is known."""
     notes = []
     for row in table.rows:
         for measure in table.measures_of(row):

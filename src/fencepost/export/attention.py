@@ -1,4 +1,4 @@
-"""The self-attentive encoder as ONNX: ``model.encoder`` and ``model.attention`` in rows of one width, [B, T, ...]."""
+"""The self-attentive encoder as ONNX: ``model.encoder`` and ``model.attention`` on padded sentences, [B, T, ...]."""
 
 from __future__ import annotations
 

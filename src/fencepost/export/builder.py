@@ -50,7 +50,7 @@ class Graph:
         return list(self._nodes[key].output)
 
     def reshape(self, value: str, *shape: int) -> str:
-        """0 keeps the size of an axis, -1 takes what is left."""
+        """0 keeps the size of an axis; -1 stands for the remaining size."""
         return self.node("Reshape", value, self.constant(np.array(shape)))
 
     def split(self, value: str, parts: int) -> list[str]:

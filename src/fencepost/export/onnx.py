@@ -72,4 +72,4 @@ def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32
 def _section(precision: Precision) -> str:
     in_8_bits = "the matrices of encoders and the sub-token table of a pre-trained one in int8, the rest in fp32"
     how = in_8_bits if precision == "int8" else "all in fp32"
-    return f"\nExported by `fencepost export` for ONNX Runtime, {how}. It runs without torch.\n"
+    return f"\nExported by `fencepost export` for ONNX Runtime, {how}. It runs without torch, and also with it.\n"

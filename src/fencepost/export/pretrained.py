@@ -1,4 +1,4 @@
-"""A pre-trained encoder as ONNX: BERT and the encoders that are built like it, in rows of one width, [V, W, ...]."""
+"""A pre-trained encoder as ONNX: BERT and encoders like it, with windows padded to one width, [V, W, ...]."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def require_exportable(encoder: dict[str, Any]) -> None:
     if not family_of(kind).exportable or positions != "absolute":
         what = kind if positions == "absolute" else f"{kind} with {positions} positions"
         raise UsageError(
-            f"a model that reads an encoder of the kind {what} can't be exported",
-            hint=f"run it on torch: cpu or cuda; what can be exported: {', '.join(_exportable())}",
+            f"a model over an encoder of type {what} can't be exported",
+            hint=f"run it on torch, or use one of these types: {', '.join(_exportable())}",
         )
     if activation not in ACTIVATIONS:
         raise UsageError(
             f"an encoder with hidden_act = {activation!r} can't be exported",
-            hint=f"run it on torch: cpu or cuda; what can be exported: {', '.join(ACTIVATIONS)}",
+            hint=f"run it on torch, or use an encoder with one of {', '.join(ACTIVATIONS)}",
         )
 
 
@@ -66,13 +66,13 @@ def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embed
     words = embedding(graph, numbers(embeddings.word_embeddings.weight), subwords)
     x = graph.node("Add", words, embedding(graph, place, position))
     x = layer_norm(graph, embeddings.LayerNorm, x)
-    if getattr(encoder, "embeddings_project", None) is not None:  # ELECTRA's, where embeddings are smaller
+    if getattr(encoder, "embeddings_project", None) is not None:  # ELECTRA has one: its embeddings are smaller
         x = _biased(graph, encoder.embeddings_project, x, linear)
     return x
 
 
 def _positions(graph: Graph, encoder: Any, subwords: str) -> str:
-    """Counted from 0. RoBERTa and MPNet count from the padding token's number on, and skip padding."""
+    """Positions counted from 0. RoBERTa and MPNet start after the padding token's number, and skip padding."""
     if not family_of(encoder.config.model_type).counts_from_padding:
         width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
         return graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
@@ -83,7 +83,7 @@ def _positions(graph: Graph, encoder: Any, subwords: str) -> str:
 
 
 def _distances(graph: Graph, encoder: Any, subwords: str) -> str:
-    """What MPNet adds to each logit; it depends on the distance between the two sub-tokens: [1, heads, W, W]."""
+    """The numbers that MPNet adds to the logits, by the distance between two sub-tokens: [1, heads, W, W]."""
     longest = encoder.config.max_position_embeddings
     with torch.no_grad():
         distances = encoder.encoder.relative_attention_bias

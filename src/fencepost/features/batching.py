@@ -1,4 +1,4 @@
-"""Which sentences go together: by length, so that little is padded, and by a budget, so that a batch fits in memory."""
+"""Groups sentences into batches: of similar length, so that little is padded, and within a budget of memory."""
 
 from __future__ import annotations
 

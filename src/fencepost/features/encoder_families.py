@@ -1,7 +1,7 @@
-"""The table of pre-trained encoder families: what runs each, how it counts positions, whether it can be exported.
+"""The table of pre-trained encoder families: what runs each, how it counts positions, and whether it can be exported.
 
-A family is the ``model_type`` of an encoder's configuration. Families without a row run in the transformers library,
-with positions counted from 0, and can't be exported.
+A family is the ``model_type`` in an encoder's configuration. A family without a row runs in the transformers library,
+counts positions from 0, and can't be exported.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ class EncoderFamily:
     """One row of the table."""
 
     model_type: str
-    layers: Literal["bert", "mpnet"] | None = None  # whose layers it has, where ``model.bert`` and ``export`` know them
+    layers: Literal["bert", "mpnet"] | None = None  # its kind of layers, if ``model.bert`` and ``export`` have it
     ours: bool = False  # built by ``model.bert``; the others run in the transformers library
     counts_from_padding: bool = False  # the first position is the padding token's number + 1, not 0
-    fixed_padding: int | None = None  # the padding token of the library's code, whatever pad_token_id is
-    sizes_embeddings: bool = False  # embeddings may be smaller than the layers: ``embedding_size``
-    read_at_decoder: bool = False  # it has a decoder, which gives the vectors of words
+    fixed_padding: int | None = None  # the padding token, where transformers ignores pad_token_id
+    sizes_embeddings: bool = False  # embeddings have a size of their own, ``embedding_size``
+    read_at_decoder: bool = False  # words get their vectors from its decoder
 
     @property
     def exportable(self) -> bool:
@@ -48,5 +48,5 @@ ENCODER_FAMILIES: Final = {row.model_type: row for row in _ROWS}
 
 
 def family_of(model_type: str) -> EncoderFamily:
-    """The row of a family; the defaults for a family that has no row."""
+    """The row of a family, or the defaults if it has no row."""
     return ENCODER_FAMILIES.get(model_type) or EncoderFamily(model_type)

@@ -16,7 +16,7 @@ _MASKS: Final = ("[MASK]", "<mask>")
 
 @dataclass(frozen=True)
 class PretrainedFiles:
-    """Both as JSON text: all that is needed to build the encoder and to tokenize words as it does."""
+    """Both as JSON text: everything needed to build the encoder and to tokenize words for it."""
 
     tokenizer: str
     encoder: str

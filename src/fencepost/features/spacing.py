@@ -1,4 +1,4 @@
-"""Guesses the original text of words: treebanks don't say where blanks were, and pre-trained encoders read text."""
+"""Guesses the original text of words: treebanks don't say where spaces were, and pre-trained encoders read text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAIN_QUOTES: Final = {"``": _QUOTE, "''": _QUOTE}  # the Penn Treebank's quotes
 
 
 def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
-    """Whether a blank followed each word. English has rules for punctuation; in other languages every word has one."""
+    """True for each word that had a space after it. English has rules; in other languages every word has a space."""
     spaces = [True] * len(words)
     if language != "en":
         return tuple(spaces)
@@ -35,5 +35,5 @@ def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
 
 @lru_cache(WORDS_KEPT)
 def _leans(word: str) -> tuple[bool, bool]:
-    """Whether a word has no blank before it, and whether it has none after it."""
+    """True if a word has no space before it, and True if it has none after it."""
     return _TO_THE_LEFT.fullmatch(word) is not None, _TO_THE_RIGHT.fullmatch(word) is not None

@@ -22,7 +22,7 @@ from fencepost.trees.treebank import Sentence
 
 STRETCHES_KEPT: Final = 50_000  # stretches between blanks in the cache, but only from sentences ...
 LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... without longer words or longer stretches than this
-LONGEST_WORD: Final = 256  # letters; of a longer word this many are read, half of them at each end
+LONGEST_WORD: Final = 256  # letters that are read of a longer word, half of them at each end
 
 
 @dataclass(frozen=True)

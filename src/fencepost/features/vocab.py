@@ -17,7 +17,7 @@ UNKNOWN: Final = 0
 
 @dataclass(frozen=True)
 class Vocab:
-    """Symbols numbered from ``reserved`` on; the numbers below stand for no symbol (unknown, start, stop …)."""
+    """Symbols numbered from ``reserved``; lower numbers are special and have no symbol (unknown, start, stop …)."""
 
     symbols: tuple[str, ...]
     counts: tuple[int, ...]

@@ -199,7 +199,7 @@ def _fitting(weights: dict[str, Tensor], config: Config, vocabularies: Vocabular
         ours = build_model(config, vocab_sizes(vocabularies)).state_dict()
     wrong = [name for name, tensor in ours.items() if name not in weights or weights[name].shape != tensor.shape]
     if wrong:
-        raise ValueError(f"{wrong[0]} is missing or has another size")
+        raise ValueError(f"{wrong[0]} is missing or has the wrong size")
     return {name: weights[name] for name in ours}
 
 

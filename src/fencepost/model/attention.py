@@ -20,8 +20,8 @@ from fencepost.model.sequences import Layout, Sequences
 class Reader(Protocol):
     """Makes the queries, keys and values of all heads.
 
-    They are columns of one tensor [blocks, R, columns], or of two: first all queries, then all keys, then all values,
-    head by head within each.
+    They are columns of one or two tensors [blocks, R, columns]: first all queries, then all keys, then all values, each
+    ordered by head.
     """
 
     d_k: int
@@ -67,13 +67,13 @@ class FromPosition(nn.Module):
 class MultiHeadAttention(nn.Module):
     """§2.2.1. MultiHead(X) = sum over heads n of SingleHead^(n)(X), where
 
-    SingleHead(X) = [Softmax(Q K^T / sqrt(d_k)) V] W_O. The sum over heads is one product with the heads' W_O stacked.
-    A ``divisor`` replaces d_k under the root.
-    In §3 each head's query is [q^(c); q^(p)], its key likewise, so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
+    SingleHead(X) = [Softmax(Q K^T / sqrt(d_k)) V] W_O. The sum over heads is one product with the stacked W_O of all
+    heads. If given, ``divisor`` replaces d_k under the root.
+    In §3 each head's query is [q^(c); q^(p)] and its key [k^(c); k^(p)], so that q · k = q^(c) · k^(c) + q^(p) · k^(p).
 
-    x: [R, d_model], p: [R, d_position], mask: true where attention is allowed, or what to add
-    to q · k, broadcast to [B, heads, width, width]; None where each token attends as far as ``reach``
-    says -> [blocks, R, d_model / blocks]. No biases. Dropout is applied to the attention probabilities.
+    x: [R, d_model], p: [R, d_position] -> [blocks, R, d_model / blocks]. ``mask`` is true where attention is allowed,
+    or contains what to add to q · k; it is broadcast to [B, heads, width, width]. Without a mask each token attends as
+    far as ``reach`` says. There are no biases. Dropout is applied to the attention probabilities.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class MultiHeadAttention(nn.Module):
         return self.logits(x, p, layout, terms).masked_fill(~mask, -math.inf).softmax(-1)
 
     def logits(self, x: Tensor, p: Tensor, layout: Layout, terms: Terms) -> Tensor:
-        """Q K^T, scaled, or one term of it in a factored model: [B, heads, width, width], for analysis."""
+        """Scaled Q K^T, or one of its terms in a factored model: [B, heads, width, width], for analysis."""
         query, key, _ = self._read(x, p, terms)
         query, key = _pad(query, layout).float(), _pad(key, layout).float()
         return query @ key.transpose(-1, -2) * self.sizes.scale
@@ -160,8 +160,8 @@ def attend(
 ) -> Tensor:
     """Softmax(Q K^T / sqrt(d_k)) V: [R, heads, d_k] twice and [R, heads, d_v] -> [R, heads, d_v].
 
-    Without a mask each token attends to its whole sequence, and ``attend_packed`` may add ``distances``. Only with a
-    mask may ``scale`` be another one.
+    Without a mask each token attends to its whole sequence, ``distances`` may be given as in ``attend_packed``, and
+    ``scale`` must be None.
     """
     if mask is None:
         assert scale is None

@@ -1,8 +1,8 @@
-"""BERT and the encoders built like it, over sequences laid end to end: no padding, and the precision of the rest.
+"""BERT and encoders like it, over sequences laid end to end: without padding, and in the rest of the model's precision.
 
-Modules are called as in the transformers library, so that its weights load as they are. Of that library's many kinds
-these few are ours because they are what most people use; all others run as the library has them. ``model.mpnet`` has
-the parts in which MPNet differs from BERT.
+Modules have the names they have in the transformers library, so that its weights load unchanged. We implement only the
+few families that most people use; all others run in that library. ``model.mpnet`` has the parts in which MPNet differs
+from BERT.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def is_ours(config: dict[str, Any]) -> bool:
 
 
 class Bert(nn.Module):
-    """sub-tokens [R] -> the vectors before the first layer and after each: [R, hidden_size], as many as layers + 1."""
+    """sub-tokens [R] -> layers + 1 tensors of vectors, before the first layer and after each: [R, hidden_size]."""
 
     def __init__(self, config: str) -> None:
         super().__init__()
         self.config = SimpleNamespace(**{"is_encoder_decoder": False, **json.loads(config)})
         self.embeddings = Embeddings(self.config)
         size, hidden = self.embeddings.word_embeddings.embedding_dim, self.config.hidden_size
-        self.embeddings_project = None if size == hidden else Linear(size, hidden)  # ELECTRA's
+        self.embeddings_project = None if size == hidden else Linear(size, hidden)  # ELECTRA has one
         self.encoder = Layers(self.config)
 
     def forward(self, subwords: Tensor, layout: Layout) -> list[Tensor]:
@@ -54,9 +54,9 @@ class Bert(nn.Module):
         return states
 
     def mask(self, layout: Layout) -> Tensor | None:
-        """True where a sub-token may be attended to, [V, 1, 1, width]; None where a kernel needs none.
+        """True for real sub-tokens, False for padding: [V, 1, 1, width]. None if a kernel runs, which needs no mask.
 
-        MPNet's mask holds what is added to q · k: [V, heads, width, width].
+        MPNet's mask contains the numbers to add to q · k: [V, heads, width, width].
         """
         if self.encoder.needs_no_mask():
             return None
@@ -70,7 +70,7 @@ class Bert(nn.Module):
         return x if self.embeddings_project is None else self.embeddings_project(x).float()
 
     def _positions(self, subwords: Tensor, layout: Layout) -> Tensor:
-        """Counted from 0; RoBERTa and MPNet count from the padding token's number on, and padding does not count."""
+        """Positions counted from 0. RoBERTa and MPNet start after the padding token's number, and skip padding."""
         if not family_of(self.config.model_type).counts_from_padding:
             return layout.position
         padding = self.embeddings.padding_idx
@@ -81,9 +81,9 @@ class Bert(nn.Module):
 
 
 class Embeddings(nn.Module):
-    """LayerNorm(word + position + kind of sentence, always the first kind). [R] and [R] -> [R, embedding_size].
+    """LayerNorm(word + position + token type): [R] and [R] -> [R, embedding_size].
 
-    MPNet has no kinds of sentences.
+    The token type is always the first one. MPNet has no token types.
     """
 
     def __init__(self, config: Any) -> None:
@@ -116,14 +116,14 @@ class Layers(nn.Module):
         self.relative_attention_bias = mpnet.Distances.of(config) if has_distances else None
 
     def needs_no_mask(self) -> bool:
-        """Whether a kernel for attention to whole sequences is there."""
+        """True if kernels for packed sequences are available."""
         return all(isinstance(layer, Layer) and layer.attention.needs_no_mask() for layer in self.layer)
 
     def forward(self, x: Tensor, layout: Sequences, mask: Tensor | None) -> list[Tensor]:
         states = [x]
         distances = self.relative_attention_bias
-        by_distance = None if distances is None or mask is not None else distances.by_distance()  # else in the mask
-        # The matrices say in which precision to multiply; autocast would convert each of them in every step.
+        by_distance = None if distances is None or mask is not None else distances.by_distance()  # a mask includes them
+        # The matrices decide the precision of products; autocast would convert each of them in every step.
         with torch.autocast(x.device.type, enabled=False):
             for layer in self.layer:
                 x = layer(x, layout, mask, by_distance)

@@ -163,7 +163,7 @@ class SelfAttentiveEncoder(nn.Module):
         return self.layers
 
     def _added(self, mask: Tensor) -> Tensor:
-        """What to add to q · k: 0 where attention is allowed, else -inf."""
+        """The numbers to add to q · k: 0 where attention is allowed, else -inf."""
         dtype = next(self.layers.parameters()).dtype
         return torch.zeros(mask.shape, dtype=dtype, device=mask.device).masked_fill_(~mask, -torch.inf)
 

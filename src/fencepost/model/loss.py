@@ -1,11 +1,11 @@
 """What training minimises: the margin loss of the paper (§2.1), or the negative log likelihood of the gold trees.
 
-A teacher may give the probability of each labelled span instead of a gold tree: then the likelihood is that of trees
+Instead of a gold tree, a teacher may give the probability of each labelled span. The likelihood is then that of trees
 drawn from the teacher.
 
-Scores are packed, [S, L], with a first column of zeros for the empty label; gold labels are [S], 0 where no
-constituent is. Sums are taken in single precision even when the scores are not. Each loss is given the search over
-trees that it needs: ``backends.charts`` has both.
+Scores are packed, [S, L], and their first column, for the empty label, is 0. Gold labels are [S], and 0 for spans that
+aren't constituents. Sums are in fp32 even if the scores are in a lower precision. The caller passes in the search over
+trees that a loss needs, from ``backends.charts``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Beliefs(NamedTuple):
 
 
 def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False, *, decode: Search) -> Tensor:
-    """§2.1. max(0, max over trees T of [s(T) + Δ(T, T*)] - s(T*)) of each sentence. [B]
+    """§2.1. max(0, max over trees T of [s(T) + Δ(T, T*)] - s(T*)) for each sentence. [B]
 
     Δ is the Hamming loss on labelled spans: 1 for each span of the binary tree T whose label is not the gold one.
     ``decode`` finds the best tree.
@@ -44,9 +44,9 @@ def margin_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool 
 
 
 def crf_loss(scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool = False, *, inside: Sums) -> Tensor:
-    """log Z - s(T*) of each sentence: minus the log probability of its gold tree. [B]
+    """log Z - s(T*) for each sentence: minus the log probability of its gold tree. [B]
 
-    ``inside`` gives log Z, whose gradient is the probability of each span.
+    ``inside`` computes log Z, whose gradient is the probability of each span.
     """
     labels = scores[:, 1:].to(_sum_type(scores)).logsumexp(dim=1)
     total, _ = inside(labels, lengths, force_root)
@@ -59,8 +59,8 @@ def soft_crf_loss(
 ) -> Tensor:
     """log Z - sum of p(i, j, l) s(i, j, l): the cross-entropy between a teacher's trees and the model's. [B]
 
-    The score of a tree is a sum over its spans, so the teacher's distribution over trees matters only through the
-    probability of each labelled span. If these are all 0 or 1, this is ``crf_loss``. ``inside`` gives log Z.
+    The score of a tree is a sum over its spans, so of the teacher's distribution over trees only the probabilities of
+    labelled spans matter. If these are all 0 or 1, this is ``crf_loss``. ``inside`` computes log Z.
     """
     labels = scores[:, 1:].to(_sum_type(scores)).logsumexp(dim=1)
     total, _ = inside(labels, lengths, force_root)
@@ -84,7 +84,7 @@ def _worst_trees(
 ) -> tuple[Tensor, Tensor]:
     """The tree with the greatest s(T) + Δ(T, T*): the best label of each cell [S], and the cells of the tree [S]."""
     augmented = scores.to(_sum_type(scores), copy=True)
-    # Every binary tree has 2n - 1 spans, so taking 1 off gold labels ranks trees as adding 1 to all others would.
+    # Every binary tree has 2n - 1 spans, so subtracting 1 from gold labels ranks trees like adding 1 to all others.
     augmented.scatter_add_(1, gold[:, None], augmented.new_full((len(gold), 1), -1.0))
     best, labels = best_labels(augmented, lengths, force_root)
     _, marked = decode(best, lengths)

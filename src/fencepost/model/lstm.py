@@ -1,4 +1,4 @@
-"""The encoder that the paper compares its own with: a bidirectional LSTM."""
+"""The encoder that the paper compares its own encoder with: a bidirectional LSTM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts in which MPNet differs from BERT: every layer adds a number for the distance of two sub-tokens to q · k."""
+"""The parts in which MPNet differs from BERT: every layer adds a number to q · k for the distance of two sub-tokens."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FARTHEST: Final = 128  # greater distances count as this one
 class Distances(nn.Embedding):
     """What each head adds to q · k for each bucket of distances: [buckets, heads].
 
-    These few hundred numbers stay as they were pre-trained, so the kernels need no gradient for them.
+    These few hundred numbers keep their pre-trained values, so the kernels don't have to compute a gradient for them.
     """
 
     @classmethod
@@ -42,9 +42,9 @@ class Distances(nn.Embedding):
 
 
 def bucket_of(distance: Tensor, buckets: int) -> Tensor:
-    """The bucket of each distance. The first half of the buckets is for what comes before, the second for what follows.
+    """The bucket of each distance: the first half is for sub-tokens before, the second half for those after.
 
-    In each half, the first half of the buckets has one distance each; the others widen with the logarithm.
+    In each half, the first buckets hold one distance each, and the others grow wider logarithmically.
     """
     half = buckets // 2
     exact = half // 2

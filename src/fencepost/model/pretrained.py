@@ -1,4 +1,4 @@
-"""Word vectors from a pre-trained encoder: our own code runs BERT and its kin, the transformers library all others."""
+"""Word vectors from a pre-trained encoder: BERT and its kin run on our own code, all others in transformers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _MixedLayers(nn.Module):
 
 
 class Hiding(nn.Module):
-    """Training replaces sub-tokens at random with the mask token, so as not to rely on single words. [P] -> [P]"""
+    """In training, replaces random sub-tokens with the mask token, so that no single word is relied on. [P] -> [P]"""
 
     def __init__(self, probability: float, mask_token: int) -> None:
         super().__init__()
@@ -165,7 +165,7 @@ def build_encoder(config: str) -> nn.Module:
 
 
 def without_spare_parts(encoder: Any) -> nn.Module:
-    """Removes what word vectors don't need: the pooler, and further names of the same embeddings."""
+    """Removes what word vectors don't need: the pooler, and duplicate names for the same embeddings."""
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
     if encoder.config.is_encoder_decoder:

@@ -32,7 +32,7 @@ def growing_chunks(
 
     From a slow stream it yields what arrived within a moment, so that each line someone types is answered before the
     next is read. ``length`` counts the words of an item, ``budget`` is the number of tokens in a batch. ``is_waiting``
-    is true if the next item isn't there yet. If an item can't be read, the items before it come before its error.
+    is true if the next item hasn't arrived yet. If an item can't be read, the items before it come before its error.
     """
 
     def price(item: Item) -> int:

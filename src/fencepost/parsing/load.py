@@ -8,14 +8,15 @@ from typing import get_args
 from fencepost.backends.base import Backend
 from fencepost.errors import MissingExtraError, ModelError, UsageError, require_choice, require_device
 from fencepost.parsing.parser import BackendName, Parser, Source
-from fencepost.storage.model_files import ONNX, WEIGHTS, naming
-from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_files import ONNX, naming
+from fencepost.storage.model_folder import ModelFolder, require_weights
 
 
 def load(model: str | Path | None = None, *, device: str = "cpu", backend: BackendName | None = None) -> Parser:
     """Loads a parser from a model folder, or the built-in model of this name (default: ``en``).
 
-    ``backend``: ``onnx`` runs an exported model without torch, and is the default where it can run the model.
+    ``backend``: ``onnx`` runs an exported model without torch, and is the default where it can run the model. ``torch``
+    runs any model, also on a GPU; it turns the matrices of an int8 export back to fp32.
     """
     require_device(device)
     if backend is not None:
@@ -36,9 +37,7 @@ def load_again(source: Source) -> Parser:
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:
     if device != "cpu":
-        raise UsageError(
-            f"ONNX models run on the CPU, not on {device}", hint="use device cpu, or a model with weights for torch"
-        )
+        raise UsageError(f"ONNX models run on the CPU, not on {device}", hint='use device cpu, or backend "torch"')
     if not folder.has(ONNX):
         raise ModelError(f"{folder.path}: no {ONNX} to run", hint="make one with `fencepost export`")
     try:
@@ -51,9 +50,7 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
 
 
 def _load_torch(folder: ModelFolder, device: str) -> Backend:
-    if not folder.has(WEIGHTS):
-        hint = 'this exported model runs on device "cpu" with backend "onnx"' if folder.has(ONNX) else None
-        raise ModelError(f"{folder.path}: no {WEIGHTS} for torch to run", hint=hint)
+    require_weights(folder)
     try:
         from fencepost.backends.torch import TorchBackend  # here: torch is an extra
     except ModuleNotFoundError as error:

@@ -216,6 +216,6 @@ class Parser:
 
 
 def _sentence_of_text(text: str) -> Sentence:
-    """A text as one sentence, whatever full stops are in it."""
+    """A text as one sentence, even if it contains full stops."""
     tokens = tokenize(text)
     return TextSentence(text, 0, tokens).sentence() if tokens else Sentence(())

@@ -22,7 +22,7 @@ fencepost.load(sys.argv[1], device=sys.argv[2]).parse([["It", "rained", "."]])
 
 @dataclass(frozen=True)
 class Speed:
-    """Clock seconds are what a user waits; CPU-seconds are the cost, and also hold on a busy machine."""
+    """Clock seconds are how long a user waits; CPU-seconds are the cost, and stay comparable on a busy machine."""
 
     sentences: int
     words: int

@@ -1,4 +1,4 @@
-"""Which files a list of paths means: files, the files below folders, and the matches of globs."""
+"""Finds the files that a list of paths stands for: files, everything below folders, and the matches of globs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost.storage.text_writer import PARTIAL
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
-    """Files, the files below folders, and the matches of globs, in a stable order. ``-`` is standard input."""
+    """The files, everything below folders, and the matches of globs, in a stable order. ``-`` is standard input."""
     files: list[Path] = []
     for path in paths:
         try:
@@ -31,11 +31,11 @@ def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
     input_paths = {os.path.realpath(file) for file in files if file != STANDARD_INPUT}
     for output in outputs:
         if os.path.realpath(output) in input_paths or (STANDARD_INPUT in files and _is_standard_input(Path(output))):
-            raise UsageError(f"{output} would be overwritten by what is made of it", hint="give another file")
+            raise UsageError(f"{output} is an input and would be overwritten", hint="write to another file")
 
 
 def _is_standard_input(path: Path) -> bool:
-    """Whether a shell's ``<`` reads this file. Devices don't count: /dev/null can be read and written at once."""
+    """True if standard input comes from this file. Devices don't count: /dev/null may be read and written at once."""
     try:
         return path.is_file() and os.path.samestat(os.fstat(0), path.stat())
     except OSError:  # standard input is closed
@@ -44,11 +44,11 @@ def _is_standard_input(path: Path) -> bool:
 
 def _files_of(name: str) -> list[Path]:
     if not name:
-        raise InputError("the name of a file is empty")
+        raise InputError("a file name is empty")
     path = Path(name)
     if path.is_dir():
         return _files_below(path)
-    # Not only plain files: pipes, such as a shell's <(zcat …), and devices can be read, too.
+    # Pipes, such as a shell's <(zcat …), and devices can be read like plain files.
     return [path] if name == STANDARD_INPUT or path.exists() else _matches(name)
 
 
@@ -76,7 +76,7 @@ def _matches(pattern: str) -> list[Path]:
     """The files that a glob matches and those below the folders it matches, each once."""
     matches = [Path(name) for name in glob.glob(pattern, recursive=True)]
     below = [path for folder in matches if folder.is_dir() for path in _walk(folder)]
-    # A pattern matches hidden files only if it asks for them, so they are wanted.
+    # A glob matches hidden files only if its pattern starts with a dot, so the user wants them.
     named = [path for path in matches if path.is_file() and (pattern.endswith(PARTIAL) or not _is_partial(path))]
     files = sorted({*named, *below})
     if not files:

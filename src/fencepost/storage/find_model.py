@@ -22,17 +22,17 @@ def find_model(model: str | Path | None = None) -> Path:
     names = _packaged_names()
     if isinstance(name, str) and name in names:
         return _packaged_models() / name
-    choices = f" or one of {', '.join(names)}" if names else "; this version has no model inside"
+    choices = f" or one of {', '.join(names)}" if names else "; no models come with this version"
     raise ModelError(f"no model at {name}", hint=f"give a folder that `fencepost train` wrote{choices}")
 
 
 def is_packaged(folder: Path) -> bool:
-    """Whether the model is inside the package."""
+    """True if the model is inside the package."""
     return folder.resolve().parent == _packaged_models().resolve()
 
 
 def _holds_model(folder: str | Path) -> bool:
-    """One file is enough: a damaged model must be reported, not replaced by the packaged one of the same name."""
+    """True if any file of a model is there: a damaged model must be reported, not passed over for a packaged one."""
     return any(os.path.exists(os.path.join(folder, name)) for name in (CONFIG, VOCABULARIES, CHECKSUMS, STAGING))
 
 

@@ -1,4 +1,4 @@
-"""A short name for data: the same texts always have the same name; different texts practically never do."""
+"""A short name for data. Equal texts always have the same name, and different texts practically never do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders to write into: made before the work begins, so that a bad path is an error at once and not hours later."""
+"""Folders to write into. They are made before the work begins, so that a bad path fails at once and not hours later."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def require_folder(path: str | Path) -> None:
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"{path} can't be a folder: {error.strerror}", hint="give another folder") from error
+        raise UsageError(f"can't create the folder {path}: {error.strerror}", hint="give another folder") from error
     if not os.access(path, os.W_OK):
-        raise UsageError(f"nothing can be written to {path}", hint="give another folder")
+        raise UsageError(f"no permission to write to {path}", hint="give another folder")
 
 
 @contextmanager

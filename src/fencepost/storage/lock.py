@@ -16,7 +16,7 @@ if sys.platform != "win32":
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Holds the lock at ``path``. Raises BlockingIOError if another process holds it and ``wait`` is False.
 
-    Without effect where locks don't exist: on Windows, on some network disks, in read-only folders.
+    It has no effect where files can't be locked: on Windows, on some network disks, and in read-only folders.
     """
     descriptor = _acquire(path, wait)
     try:
@@ -51,7 +51,7 @@ def _acquire(path: Path, wait: bool) -> int | None:
 
 
 def _is_still_at(path: Path, descriptor: int) -> bool:
-    """False if the last holder has removed the file: by now the path may be another file, locked by another process."""
+    """False if the last holder has removed the file: the path may now be another file, locked by another process."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:

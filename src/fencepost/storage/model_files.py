@@ -1,4 +1,4 @@
-"""The files of a model folder: their names, and ``checksums``, the list of them with the SHA-256 of each."""
+"""The files of a model folder: their names, and ``checksums``, which lists them with their SHA-256 digests."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "README.md",
     "checksums",
 )
-ONNX, SPANS = "model.onnx", "spans.onnx"  # of an exported model, beside the graphs of its lexical kinds
-FUNCTIONS: Final = "functions.onnx"  # of an exported model that predicts functions
-CHECKPOINT: Final = "checkpoint.safetensors"  # of training; lies beside the model's files and isn't one of them
+ONNX, SPANS = "model.onnx", "spans.onnx"  # in an exported model, beside the graphs of its lexical kinds
+FUNCTIONS: Final = "functions.onnx"  # in an exported model that predicts functions
+CHECKPOINT: Final = "checkpoint.safetensors"  # lies beside the model's files, but belongs to training
 _CHECKSUM_LINE: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # digest, name
 
 
@@ -33,7 +33,7 @@ def listed_files(folder: Path) -> list[str]:
 
 
 def require_listed(folder: Path, name: str) -> None:
-    """Raises ModelError if ``checksums`` doesn't list the file, which then hasn't been verified."""
+    """Raises ModelError if ``checksums`` doesn't list the file, because then it hasn't been verified."""
     if name not in listed_files(folder):
         raise ModelError(f"{folder}: {name} is not listed in {CHECKSUMS}", hint=COPY_AGAIN)
 
@@ -42,7 +42,7 @@ def read_digests(folder: Path) -> dict[str, str]:
     """The digest of each file by name, from ``checksums``. Raises ModelError if the list is damaged or cut short."""
     path, lines = folder / CHECKSUMS, _checksum_lines(folder)
     if None in lines:
-        raise ModelError(f"{path}: damaged: line {lines.index(None) + 1} is no checksum with a name", hint=COPY_AGAIN)
+        raise ModelError(f"{path}: damaged: line {lines.index(None) + 1} is not a checksum and a name", hint=COPY_AGAIN)
     digests = {line[2]: line[1] for line in lines if line}
     for name in (CONFIG, VOCABULARIES):
         if name not in digests:

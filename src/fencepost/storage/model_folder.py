@@ -15,11 +15,12 @@ from fencepost.errors import COPY_AGAIN, ModelError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.storage.find_model import find_model, is_packaged
+from fencepost.storage.find_model import find_model
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import (
     CHECKSUMS,
     CONFIG,
+    ONNX,
     VOCABULARIES,
     WEIGHTS,
     file_digest,
@@ -35,7 +36,7 @@ PATIENCE: Final = 2.0  # seconds to wait for a process that is putting a model i
 
 @dataclass(frozen=True)
 class ModelFolder:
-    """What every backend reads before its weights."""
+    """A model without its weights: what every backend reads first."""
 
     path: Path
     config: Config
@@ -56,12 +57,12 @@ class ModelFolder:
         return cls(path, config, vocabularies)
 
     def has(self, name: str) -> bool:
-        """Whether a file is part of the model. Other files may lie in the folder; they are not read."""
+        """True if the file is part of the model. Other files in the folder are never read."""
         return name in listed_files(self.path)
 
 
 def read_listed_text(path: Path, name: str) -> str:
-    """The text of a file that every such model has. ``checksums`` must list it, so it has been verified."""
+    """The text of a file of the model. ``checksums`` must list the file, so it has been verified."""
     require_listed(path, name)
     try:
         return (path / name).read_text("utf-8")
@@ -70,25 +71,21 @@ def read_listed_text(path: Path, name: str) -> str:
 
 
 def require_weights(folder: ModelFolder) -> None:
-    """Raises ModelError for an exported model: torch needs the weights, to run the model or to train it further."""
-    if not folder.has(WEIGHTS):
-        if is_packaged(folder.path):
-            hint = "what ships is an export: train a model of your own"
-        else:
-            hint = "give the trained model, not its export"
-        raise ModelError(f"{folder.path}: no {WEIGHTS}", hint=hint)
+    """Raises ModelError unless torch can read the model's weights: those that training wrote, or an export's graphs."""
+    if not folder.has(WEIGHTS) and not folder.has(ONNX):
+        raise ModelError(f"{folder.path}: neither {WEIGHTS} nor {ONNX} is listed in {CHECKSUMS}", hint=COPY_AGAIN)
 
 
 def disagreement(folder: ModelFolder, detail: str) -> ModelError:
-    """The error for files that are undamaged but don't belong to one model."""
+    """The error for files that are undamaged but don't belong together."""
     shown = detail if len(detail) < 200 else detail[:200] + "…"
     return ModelError(f"{folder.path}: weights, {CONFIG} and {VOCABULARIES} don't agree: {shown}", hint=COPY_AGAIN)
 
 
 def _verify(path: Path) -> None:
-    """Raises ModelError unless every file has its checksum.
+    """Raises ModelError unless every file matches its checksum.
 
-    Waits for a process that is putting a new model in place, and finishes its work if it seems to have died.
+    If a process is putting a new model in place, waits for it, and finishes its work if it seems to have died.
     """
     deadline = time.monotonic() + PATIENCE
     while (problem := _problem(path)) is not None:

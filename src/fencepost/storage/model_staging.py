@@ -1,8 +1,8 @@
 """Puts a new model in place without ever showing half of it.
 
-A writer first completes all files in a staging folder inside the model folder; its ``checksums`` comes last and says
-that they are complete. Then the files are moved into place one by one, ``checksums`` again last. A process that dies
-before the first ``checksums`` leaves the old model; one that dies later leaves enough to finish the move.
+A writer first writes all files to a staging folder inside the model folder. It writes ``checksums`` last, which shows
+that the others are complete. Then it moves the files into place one by one, ``checksums`` last again. If it dies before
+``checksums`` is written, the old model stays; if it dies later, there is enough to finish the move.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from fencepost.errors import ModelError, UsageError
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import CHECKSUMS, file_digest, listed_files, read_digests
 
-STAGING: Final = ".fencepost-incoming"  # folder in a model folder, while a model is being written
-LOCK: Final = ".fencepost-lock"  # file in a model folder, while a process writes there
+STAGING: Final = ".fencepost-incoming"  # a folder inside the model folder while a model is being written
+LOCK: Final = ".fencepost-lock"  # a file in the model folder while a process is writing there
 
 
 def recover(folder: Path) -> None:
-    """Finishes or discards what a process left that died while writing a model. Waits for one that is still alive."""
+    """Finishes or discards a model whose writer died. If the writer is still alive, waits for it."""
     if os.path.lexists(folder / STAGING):
         with locked(folder / LOCK):
             recover_locked(folder)
@@ -33,7 +33,7 @@ def recover_locked(folder: Path) -> None:
     staging = folder / STAGING
     if os.path.lexists(staging):  # its files are not complete
         if staging.is_symlink() or not staging.is_dir():
-            raise UsageError(f"{staging} is no folder, and models are put together in one of that name", hint="move it")
+            raise UsageError(f"{staging} is not a folder, and models need a folder of that name", hint="move it")
         shutil.rmtree(staging)
 
 
@@ -55,7 +55,7 @@ def _is_complete(folder: Path) -> bool:
 
 
 def put_in_place(folder: Path) -> None:
-    """Moves the staged files over those of the old model and removes those that the new model lacks."""
+    """Moves the staged files over the old model's, and removes old files that the new model doesn't have."""
     staging = folder / STAGING
     old_files, new_files = listed_files(folder), listed_files(staging)
     for file in sorted(staging.iterdir(), key=lambda file: file.name == CHECKSUMS):  # the list of files comes last
@@ -64,7 +64,7 @@ def put_in_place(folder: Path) -> None:
             os.replace(target, target.with_name(f"{file.name}.yours"))
         os.replace(file, target)
     for name in old_files:
-        # Anybody may have written the list; it must not lead out of the folder.
+        # The list may come from an untrusted source, and must not lead out of the folder.
         if name not in new_files and Path(name).name == name:
             (folder / name).unlink(missing_ok=True)
     staging.rmdir()

@@ -1,4 +1,4 @@
-"""Writes model folders, one process at a time, and refuses to overwrite what isn't a model's."""
+"""Writes model folders, one process at a time, and refuses to overwrite files that don't belong to a model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: st
 
 
 def change_config(path: Path, config: Config) -> None:
-    """Gives a model another configuration; its other files stay as they are."""
+    """Replaces a model's configuration and leaves its other files as they are."""
     with locked(path / LOCK):
         recover_locked(path)
         vocabularies = ModelFolder.open(path).vocabularies
@@ -75,14 +75,14 @@ def require_no_foreign_files(path: Path) -> None:
     foreign = [name for name in names if (path / name).exists() and name not in listed_files(path)]
     if foreign:
         raise UsageError(
-            f"{path / foreign[0]} is there and belongs to no model", hint="give another folder, or move that file"
+            f"{path / foreign[0]} exists and isn't part of a model", hint="give another folder, or move that file"
         )
 
 
 def require_new(path: Path) -> None:
     """Raises UsageError unless the folder is missing or empty: it may hold the only copy of a model."""
     if any(path.iterdir()) if path.is_dir() else os.path.lexists(path):
-        raise UsageError(f"{path} is there already", hint="give another folder, or remove that one first")
+        raise UsageError(f"{path} already exists", hint="give another folder, or remove this one first")
     require_folder(path.parent)
 
 
@@ -91,6 +91,6 @@ def require_not_packaged(folder: ModelFolder) -> None:
     path = folder.path.resolve()
     if is_packaged(path):
         raise UsageError(
-            f"{path.name} is inside the package, and stays as it is",
-            hint=f"copy it, and give the copy: cp -r {path} my-{path.name}",
+            f"{path.name} is inside the package and can't be changed",
+            hint=f"change a copy instead: cp -r {path} my-{path.name}",
         )

@@ -28,7 +28,7 @@ class SourceLine(NamedTuple):
 
 
 def read_lines(path: str | Path) -> Iterator[SourceLine]:
-    """The lines of a UTF-8 file, numbered from 1. Raises EncodingError, with the line, where the text isn't UTF-8."""
+    """The lines of a UTF-8 file, numbered from 1. Raises EncodingError with the line number if a line isn't UTF-8."""
     with open_binary(path) as file:
         yield from _decode(file, str(path))
 
@@ -60,7 +60,7 @@ def _unpacked(path: str | Path, stack: ExitStack) -> BinaryIO:
 def _standard_input(stack: ExitStack) -> io.BufferedReader[Any]:
     """Standard input as bytes. It is never closed: it belongs to the whole program."""
     if isinstance(sys.stdin.buffer, io.BufferedReader):
-        return sys.stdin.buffer  # a reader around it would wait for a full buffer before it gives a line
+        return sys.stdin.buffer  # another reader around it would wait for a full buffer before it returned a line
     file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer)
     stack.callback(file.detach)
     return file
@@ -78,7 +78,7 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
             line = line.removeprefix(BYTE_ORDER_MARK)
         if b"\0" in line:
             raise EncodingError(
-                "a NUL byte: not UTF-8 text", source=source, line=number, hint="is it UTF-16, or a binary file?"
+                "a NUL byte: this isn't UTF-8 text", source=source, line=number, hint="is it UTF-16, or a binary file?"
             )
         complete = line.endswith(b"\n")
         held = b"" if complete else _cut_character(line)

@@ -1,4 +1,4 @@
-"""Writes text files that are complete or not there: the text goes to a file beside, which is renamed at the end."""
+"""Writes text files that are either complete or missing: text goes to a temporary file, which is renamed at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fencepost.errors import InputError, UsageError
 from fencepost.storage.folders import new_folder
 from fencepost.storage.text_reader import open_binary
 
-PARTIAL: Final = ".partial"  # ends the name of a file that an interrupted run left
+PARTIAL: Final = ".partial"  # the suffix of a file that an interrupted run left
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def write_atomically(path: str | Path) -> Iterator[TextIO]:
 
 @contextmanager
 def _renamed_when_complete(target: Path) -> Iterator[TextIO]:
-    # A random name, because two processes that write to one target must not write into one file.
+    # The name is random because two processes may write to the same target.
     growing = target.with_name(f"{_shortened(target.name)}.{secrets.token_hex(4)}{PARTIAL}")
     try:
         with _text_file(growing, target) as text:
@@ -48,29 +48,29 @@ def _renamed_when_complete(target: Path) -> Iterator[TextIO]:
         if _has_content(growing):
             os.replace(growing, f"{target}{PARTIAL}")
             after_control_c = "\n" if isinstance(error, KeyboardInterrupt) else ""
-            sys.stderr.write(f"{after_control_c}what was written so far is in {target}{PARTIAL}\n")
+            sys.stderr.write(f"{after_control_c}the output so far is in {target}{PARTIAL}\n")
         growing.unlink(missing_ok=True)
         raise
 
 
 def _shortened(name: str) -> str:
-    """Leaves room for an ending: file systems allow names of 255 bytes."""
+    """Cuts a name to leave room for a suffix: file systems allow 255 bytes."""
     return os.fsencode(name)[:200].decode("utf-8", "ignore")
 
 
 def _writable(path: str | Path) -> Path:
     if not str(path):
-        raise UsageError("the name of the file to write is empty", hint="give it a name")
+        raise UsageError("the output file has an empty name", hint="give a file name")
     output = Path(path)
     if output.is_dir():
         raise InputError("can't be written: it is a folder", source=str(path))
     if os.path.islink(os.path.realpath(output)):
-        raise InputError("can't be written: it is a link that leads to itself", source=str(path))
+        raise InputError("can't be written: it is a link that points to itself", source=str(path))
     return output
 
 
 def _has_content(path: Path) -> bool:
-    """Whether a file holds any text; a gzipped file has bytes even when it doesn't."""
+    """True if the file contains any text. A gzipped file has bytes even when it contains none."""
     with suppress(InputError), open_binary(path) as file:
         return bool(file.read(1))
     return False
@@ -78,7 +78,7 @@ def _has_content(path: Path) -> bool:
 
 @contextmanager
 def _text_file(path: Path, final_name: Path) -> Iterator[TextIO]:
-    """Opens a new file at ``path``; ``final_name`` decides whether it is gzipped, and is what errors name."""
+    """Opens a new file at ``path``. ``final_name`` decides whether it is gzipped, and errors mention ``final_name``."""
     try:
         binary: BinaryIO = open(path, "wb")  # noqa: SIM115
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Reads raw text line by line. A line that is not UTF-8 is marked as bad, and reading goes on."""
+"""Reads raw text line by line. A line that isn't UTF-8 is marked as bad, and reading continues."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import BinaryIO, Final, NamedTuple
 from fencepost.errors import EncodingError
 from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS, open_binary
 
+_NUL_BYTE: Final = "a NUL byte: this isn't UTF-8 text (is it UTF-16, or a binary file?)"
 _LONGEST_LINE: Final = 2**24  # bytes
 
 
 class TextLine(NamedTuple):
-    """A line with its line end. A bad line has a ``problem``, and U+FFFD instead of what can't be read."""
+    """A line with its line end. A bad line has a ``problem``, and U+FFFD in place of bytes that can't be read."""
 
     text: str
     number: int
@@ -47,7 +48,7 @@ def _decoded(line: bytes, number: int) -> TextLine:
         text = line[start:].decode("utf-8", "replace")
         problem = f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}"
     if "\0" in text:
-        text, problem = text.replace("\0", "\ufffd"), problem or "a NUL byte: is this UTF-16 or a binary file?"
+        text, problem = text.replace("\0", "\ufffd"), problem or _NUL_BYTE
     return TextLine(text, number, len(line), problem)
 
 

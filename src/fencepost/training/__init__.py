@@ -2,5 +2,5 @@
 
 Read it in this order: ``train`` (the public function), ``run`` (one run from start to end), ``trainer`` (the loop's
 steps and checks), ``data`` (trees as numbers), ``losses``, ``saving`` (checkpoint, model folder, resuming).
-The model itself is in ``model/``, scoring in ``evaluation/``; nothing here knows of the command line.
+The model itself is in ``model/``, scoring in ``evaluation/``; nothing here knows about the command line.
 """

@@ -14,7 +14,7 @@ from fencepost.model.precision import Masters
 class Average:
     """m <- d m + (1 - d) w after each step, where d is the decay, or step / (step + 10) if that is smaller.
 
-    The smaller d makes the mean forget the first weights soon. Without a decay there is no mean.
+    The smaller d makes the mean forget the first weights quickly. Without a decay no mean is kept.
     """
 
     def __init__(self, masters: Masters, decay: float | None) -> None:

@@ -10,7 +10,7 @@ from fencepost.features.vocabularies import Vocabularies
 
 
 def model_card(config: Config, vocabularies: Vocabularies, trees: str, check: Mapping[str, Any]) -> str:
-    """States what was measured; the data's origin and licences are for the user to fill in."""
+    """A card with what was measured. The user fills in the origin of the data and its licences."""
     encoder = config.encoder
     return f"""# A fencepost model
 
@@ -27,7 +27,7 @@ Trained by `fencepost train` on {trees}.
 | development F1 | {check["f1"]:.2f} (precision {check["precision"]:.2f}, recall {check["recall"]:.2f}) |
 | after | epoch {check["epoch"]}, {check["seconds"]:.0f} seconds |
 
-Development F1 chose this model, so it flatters it: measure on test data with `fencepost evaluate`.
+Development F1 is optimistic, because it chose this model: measure on test data with `fencepost evaluate`.
 
-Data and licences: fill in what the model was trained on, and what that allows.
+Data and licences: fill in which data the model was trained on, and what their licences allow.
 """

@@ -28,9 +28,9 @@ class Check:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def repeatable(self) -> dict[str, float]:
-        """All fields but the clocked ones: the same whenever the run is repeated."""
+        """All fields except times, which differ when a run is repeated."""
         return {name: value for name, value in self.to_json().items() if name not in CLOCKED}
 
     def is_far_behind(self, best: Check) -> bool:
-        """Whether training has diverged from the best check: it may take long to recover, or never do so."""
+        """True if training has fallen far below its best check: it may take long to recover, or never recover."""
         return self.loss > 2 * best.loss and self.f1 < best.f1 - 5

@@ -1,4 +1,4 @@
-"""The checkpoint: all that a run needs to resume exactly, in one file that is replaced only when it is complete."""
+"""The checkpoint: everything a run needs to resume exactly, in one file that is replaced only by a complete one."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def save_checkpoint(
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
         beside.touch()
-        mode = beside.stat().st_mode  # safetensors would change it, and other users could no longer read the file
+        mode = beside.stat().st_mode  # safetensors changes it, and other users couldn't read the file
         save_file(contiguous, beside, metadata={"state": json.dumps(state)})
         beside.chmod(mode)
         os.replace(beside, path)
@@ -41,7 +41,7 @@ def save_checkpoint(
         with suppress(OSError):
             beside.unlink()
         raise TrainingError(
-            f"the checkpoint can't be written: {error}", hint=f"is there room in {path.parent}, and leave to write?"
+            f"the checkpoint can't be written: {error}", hint=f"check free space and write permission in {path.parent}"
         ) from error
 
 

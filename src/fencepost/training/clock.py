@@ -6,7 +6,7 @@ import time
 
 
 class Clock:
-    """Starts at once; ``seconds`` and ``since_check`` are what earlier sessions of the run have spent."""
+    """Starts at once; ``seconds`` and ``since_check`` are the times that earlier sessions of the run spent."""
 
     def __init__(self, seconds: float = 0.0, since_check: float = 0.0) -> None:
         now = time.monotonic()
@@ -21,5 +21,5 @@ class Clock:
         return time.monotonic() - self._checked
 
     def check(self) -> None:
-        """Starts ``since_check`` again from 0."""
+        """Resets ``since_check`` to 0."""
         self._checked = time.monotonic()

@@ -48,7 +48,7 @@ class GoldTree:
 
 @dataclass(frozen=True)
 class GoldBatch:
-    """A batch with the answers."""
+    """A batch with its gold labels and tags."""
 
     sentences: Batch
     labels: Ints  # [S] gold label of every span; 0 where there is no constituent
@@ -86,7 +86,7 @@ class TrainingSet:
 
 
 def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:
-    """Leaves out labels that the vocabulary lacks: their spans then don't count as constituents."""
+    """The tree without labels that the vocabulary lacks: their spans don't count as constituents."""
     label_ids, functions = vocabularies.labels.ids, None
     if vocabularies.functions is not None:
         tree, marks = split_functions(tree)
@@ -113,7 +113,7 @@ def _gold_functions(tree: Tree, marks: Sequence[Mark], vocabularies: Vocabularie
 
 
 def unseen_labels(trees: Sequence[Tree], vocabularies: Vocabularies) -> dict[str, int]:
-    """Labels of these trees that the vocabulary lacks, with how often each occurs."""
+    """The labels of these trees that the vocabulary lacks, and how often each occurs."""
     counts: dict[str, int] = {}
     for tree in trees:
         plain = tree if vocabularies.functions is None else without_functions(tree)

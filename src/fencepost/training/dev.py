@@ -1,7 +1,7 @@
 """Development F1 computed from arrays: evalb's counts without building trees, fast enough for every check.
 
-Both sides have the gold tags, so evalb would delete the same words on both. What remains of it is a multiset
-intersection of (label, span) over the words that are kept.
+Both sides have the gold tags, so evalb would delete the same words on both. All that remains to do is to intersect two
+multisets of (label, span) over the words that are kept.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class DevScorer:
         return table[:, 0], table[:, 1], table[:, 2], table[:, 3]
 
     def _keys(self, sentences: Ints, starts: Ints, ends: Ints, labels: Ints) -> Ints:
-        """One number for each bracket that still holds a word."""
+        """One number for each bracket that still contains a word."""
         first = self._first_word[sentences]
         low, high = self._kept[first + starts], self._kept[first + ends]
         full = low < high

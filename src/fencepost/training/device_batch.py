@@ -1,4 +1,4 @@
-"""Batches with their answers as tensors on the device, cut into pieces that fit its memory."""
+"""Batches with their gold labels and tags as tensors on the device, cut into pieces that fit in its memory."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class Team:
 
     @property
     def leads(self) -> bool:
-        """Whether this process writes files and speaks to the user."""
+        """True if this process writes files and messages."""
         return self.rank == 0
 
     def share(self, indices: list[int]) -> list[int]:
@@ -54,7 +54,7 @@ class Team:
 
 
 def own_device(device: torch.device) -> torch.device:
-    """The GPU of this process under ``torchrun``, with its number: the current GPU differs from thread to thread."""
+    """The GPU of this process under ``torchrun``, by number, because each thread has its own current GPU."""
     rank = os.environ.get("LOCAL_RANK")
     return device if device.type != "cuda" or rank is None else torch.device("cuda", int(rank))
 
@@ -67,7 +67,7 @@ def team(device: torch.device) -> Iterator[Team]:
         return
     if device.index is not None:
         torch.cuda.set_device(device)
-    # Processes agree on numbers of the host, which need not wait for the device.
+    # Processes agree on numbers in host memory, so that they don't have to wait for the device.
     dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team(dist.get_rank(), dist.get_world_size())

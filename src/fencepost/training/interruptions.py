@@ -1,4 +1,4 @@
-"""Ctrl-C and termination, held back until the run can stop without losing anything."""
+"""Holds back Ctrl-C and SIGTERM until the run can stop without losing anything."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ TOGETHER: Final = 1.0  # seconds
 
 @contextmanager
 def interruptions(message: str = "stopping after this step") -> Iterator[list[int]]:
-    """Collects Ctrl-C and termination for the caller to look at between steps. A second one stops at once.
+    """Collects the signals for the caller to check between steps. A second one stops the run at once.
 
     A second signal within ``TOGETHER`` seconds doesn't count: a terminal signals all processes, and our parent may
-    pass on its own signal.
+    pass its own signal on to us.
     """
     received: list[int] = []
     first = 0.0
@@ -31,14 +31,14 @@ def interruptions(message: str = "stopping after this step") -> Iterator[list[in
             return
         first = time.monotonic()
         received.append(number)
-        sys.stderr.write(f"{message}; once more to stop at once\n")
+        sys.stderr.write(f"{message}; interrupt again to stop at once\n")
 
     before: dict[int, Any] = {}
     try:
         for which in (signal.SIGINT, signal.SIGTERM):
             before[which] = signal.signal(which, note)
     except ValueError:
-        pass  # not in the main thread, which alone receives signals
+        pass  # only the main thread can receive signals
     try:
         yield received
     finally:

@@ -19,7 +19,7 @@ LOG: Final = "log.jsonl"
 def open_log(out: Path, step: int) -> Iterator[IO[str]]:
     """Opens the log to append the checks after ``step``.
 
-    A resumed run first removes the lines of checks that came after its checkpoint: it will do these checks again.
+    A resumed run first removes the checks that came after its checkpoint, because it will do them again.
     """
     path = (out / LOG).resolve()  # a link stays one
     before = [*io.BytesIO(path.read_bytes())] if path.exists() else []
@@ -38,7 +38,7 @@ def write_check(log: IO[str], check: Check) -> None:
 
 
 def _stays(line: bytes, step: int) -> bool:
-    """True for a check up to this step, and for a line that we didn't write."""
+    """True for a check up to this step, and for any line that we didn't write."""
     if not line.endswith(b"\n"):
         return False  # cut short by a crash
     try:

@@ -18,7 +18,7 @@ LOSSES: Final = {"margin": partial(margin_loss, decode=decode), "crf": partial(c
 
 
 def share_of_loss(output: ModelOutput, gold: DeviceBatch, config: Config, sentences: int, words: int) -> Tensor:
-    """What a piece adds to the loss of its whole batch, which has ``sentences`` sentences and ``words`` words.
+    """What a piece adds to the loss of its whole batch, which has this many ``sentences`` and ``words``.
 
     The loss of a batch is the mean over its sentences, plus the weighted means over its words for tags and functions.
     """

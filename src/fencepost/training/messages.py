@@ -17,9 +17,9 @@ STEADIER: Final = "encoder.attention_scale=d_model or a lower train.learning_rat
 
 
 def begin(trainer: Trainer, dev_trees: Sequence[Tree], origin: str, out: Path) -> None:
-    """Sizes, where the weights come from, and warnings about the folder and the development trees."""
+    """Reports sizes and where the weights come from, and warns about the folder and the development trees."""
     if is_calibrated(out):
-        _say("note: the model there is calibrated; one that takes its place has to be calibrated again")
+        _say("note: the model in this folder is calibrated; calibrate again if training replaces it")
     parameters = sum(parameter.numel() for parameter in trainer.parameters)
     _say(
         f"{len(trainer.data):,} training trees, {len(trainer.dev):,} development trees, "
@@ -27,10 +27,11 @@ def begin(trainer: Trainer, dev_trees: Sequence[Tree], origin: str, out: Path) -
     )
     if unseen := unseen_labels(dev_trees, trainer.vocabularies):
         worst = ", ".join(f"{label} ({count})" for label, count in sorted(unseen.items(), key=lambda i: -i[1])[:5])
-        more = ", …" if len(unseen) > 5 else ""
+        more = f", … ({len(unseen)} labels)" if len(unseen) > 5 else ""
+        missed = sum(unseen.values())
         _say(
-            f"warning: {sum(unseen.values())} development constituents have one of {len(unseen)} labels "
-            f"never seen in training, and can't be found: {worst}{more}"
+            f"warning: labels never seen in training make {missed:,} development constituent{'s' * (missed > 1)} "
+            f"impossible to find: {worst}{more}"
         )
 
 

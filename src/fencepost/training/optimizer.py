@@ -1,4 +1,4 @@
-"""Adam, with one rate for the parser and perhaps another for a pre-trained encoder inside it."""
+"""Adam, with one learning rate for the parser and, if configured, another for its pre-trained encoder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost.model.pretrained import pretrained_encoders
 
 
 def adam(model: nn.Module, masters: Masters, config: Config) -> torch.optim.Adam:
-    """Adam with the parameters in groups; ``share`` is what each group's rate is multiplied by."""
+    """Adam with the parameters in groups; the rate of each group is multiplied by its ``share``."""
     rate, train = config.pretrained.learning_rate, config.train
     groups = [{"params": masters.parameters, "share": 1.0}]
     if rate is not None:

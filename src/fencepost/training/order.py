@@ -6,7 +6,7 @@ import numpy as np
 
 
 class BatchOrder:
-    """The batches of a whole run, found by the number of the step. Steps count from 0."""
+    """The batches of a whole run, by step number. Steps count from 0."""
 
     def __init__(self, sentences: int, batch_size: int, seed: int) -> None:
         self._sentences, self._batch_size, self._seed = sentences, batch_size, seed

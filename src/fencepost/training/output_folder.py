@@ -1,4 +1,4 @@
-"""The folder that a run writes into: one run at a time, and never over a model or a log that isn't the run's own."""
+"""The folder that a run writes to: one run at a time, and never over another run's model or log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fencepost.storage.model_writer import require_no_foreign_files
 from fencepost.training.distributed import Team
 from fencepost.training.log import LOG
 
-_RUNNING: Final = ".fencepost-training"  # file in the folder, while a run is training there
+_RUNNING: Final = ".fencepost-training"  # a file in the folder while a run is training there
 
 
 class FolderState(Enum):
@@ -46,21 +46,21 @@ def alone_in(out: Path, team: Team) -> Iterator[None]:
 
 
 def open_folder(out: Path, team: Team, *, resume: bool) -> FolderState:
-    """Says what an earlier run left. Raises UsageError where this run must not write."""
+    """What an earlier run left. Raises UsageError if this run must not write to the folder."""
     if team.leads:
         recover(out)
     has_checkpoint = bool(team.agreed((out / CHECKPOINT).exists()))
     if has_checkpoint and not resume:
-        raise UsageError(f"{out} holds a training run", hint="--resume to go on with it, or give another folder")
+        raise UsageError(f"{out} already contains a training run", hint="--resume continues it; or give another folder")
     has_model = bool(team.agreed(bool(listed_files(out))))
     ended_early = resume and (out / LOG).exists()  # before its first checkpoint
     if team.agreed(has_model and not has_checkpoint and not ended_early):
-        raise UsageError(f"{out} holds a model already", hint="give another folder, or remove that one first")
+        raise UsageError(f"{out} already contains a model", hint="give another folder, or remove this one first")
     require_no_foreign_files(out)
     if team.agreed(not resume and _has_content(out / LOG)):
         raise UsageError(
-            f"{out / LOG} is there, and not of this run",
-            hint="give another folder, or move that file; --resume if it is of a run that ended early",
+            f"{out / LOG} exists and isn't from this run",
+            hint="give another folder, or move that file; if its run ended early, continue it with --resume",
         )
     if has_checkpoint:
         return FolderState.CHECKPOINT
@@ -68,7 +68,7 @@ def open_folder(out: Path, team: Team, *, resume: bool) -> FolderState:
 
 
 def is_calibrated(out: Path) -> bool:
-    """Whether ``fencepost calibrate`` has changed the model in the folder."""
+    """True if ``fencepost calibrate`` has changed the model in the folder."""
     try:
         return bool(listed_files(out)) and load_config(out / CONFIG).eval.temperature != 1
     except ConfigError:  # a damaged model; a better one will take its place

@@ -11,7 +11,7 @@ Prepared = TypeVar("Prepared")
 
 
 class Prefetch(Generic[Item, Prepared]):
-    """``get(item)`` returns what ``begin(item)`` started to prepare; any other item is prepared on the spot."""
+    """``get(item)`` returns what ``begin(item)`` began to prepare, and prepares any other item on the spot."""
 
     def __init__(self, prepare: Callable[[Item], Prepared]) -> None:
         self._prepare = prepare

@@ -15,12 +15,12 @@ from fencepost.config.settings import Config
 
 @contextmanager
 def restored_process(device: torch.device) -> Iterator[None]:
-    """Restores all of it at the end."""
+    """Restores the process at the end of the ``with`` block."""
     deterministic = torch.are_deterministic_algorithms_enabled()
     warns = torch.is_deterministic_algorithms_warn_only_enabled()
     benchmark = torch.backends.cudnn.benchmark
     on_cuda = device.type == "cuda"
-    # Recordings and Triton's kernels run on the current device, whatever device their tensors are on.
+    # CUDA graphs and Triton's kernels run on the current device, even if their tensors are on another.
     current = torch.cuda.device(device) if on_cuda else nullcontext()
     with current, torch.random.fork_rng(devices=[device] if on_cuda else []):
         try:
@@ -35,15 +35,15 @@ def seed_run(config: Config) -> None:
     """Seeds the first weights, and switches deterministic algorithms on or off."""
     torch.manual_seed(config.train.seed)
     if config.train.deterministic:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS asks for it
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS requires it
     torch.use_deterministic_algorithms(config.train.deterministic)
     torch.backends.cudnn.benchmark = False
 
 
 def seed_step(seed: int, step: int, rank: int, device: torch.device) -> None:
-    """Seeds dropout by the step and the process alone, so that a run resumes exactly from its number of steps."""
+    """Seeds dropout from the step and the process alone, so that the step number is enough to resume a run exactly."""
     state = int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
-    torch.default_generator.manual_seed(state)  # torch.manual_seed would take the time to look for other devices
+    torch.default_generator.manual_seed(state)  # torch.manual_seed would spend time looking for other devices
     if device.type == "cuda":
         with torch.cuda.device(device):
             torch.cuda.manual_seed(state)

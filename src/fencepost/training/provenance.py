@@ -1,4 +1,4 @@
-"""What a run is made from: configuration, vocabularies and trees. It can be resumed only with the same."""
+"""What a run is made from: configuration, vocabularies and trees. It can be resumed only if they are the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAY_CHANGE: Final = ("max_epochs", "max_minutes", "checkpoint_minutes")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Vocabularies as JSON, the configuration as TOML, and fingerprints of the trees, which old runs lack."""
+    """Vocabularies as JSON, the configuration as TOML, and fingerprints of the trees, which old runs didn't store."""
 
     vocabularies: str
     config: str
@@ -47,12 +47,12 @@ class Provenance:
         for name, before, after in comparisons:
             if before != after:
                 raise UsageError(
-                    f"{source} was made with another {name}",
+                    f"{source} was made with a different {name}",
                     hint="resume with the same configuration, data (in the same order) and --start-from, "
                     "or train into another folder",
                 )
 
 
 def _fixed_lines(config: str) -> list[str]:
-    """The settings that must stay the same. Settings newer than old runs are left out at their defaults."""
+    """The settings that must stay the same. Settings that old runs didn't have are left out if at their defaults."""
     return [line for line in without_later(config).splitlines() if not line.startswith(MAY_CHANGE)]

@@ -44,7 +44,7 @@ def run_training(
     out, torch_device = out.resolve(), own_device(find_device(device))
     config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
-        raise TrainingError("there must be training trees and development trees")
+        raise TrainingError("training needs both training trees and development trees")
     with restored_process(torch_device), team(torch_device) as our_team, alone_in(out, our_team):
         state = open_folder(out, our_team, resume=resume)
         start = None if start_from is None else _open_start(start_from, out)
@@ -53,7 +53,7 @@ def run_training(
             resume_run(trainer, out)
         elif state is FolderState.MODEL:
             begin_again(trainer, out)
-        gc.freeze()  # the treebank stays in memory: searching it for garbage again and again is of no use
+        gc.freeze()  # the treebank stays in memory, so searching it for garbage is useless
         if our_team.leads:
             resumed = state is FolderState.CHECKPOINT
             origin = f"resumed at step {trainer.step_number}" if resumed else f"from {start_from or 'fresh weights'}"
@@ -68,7 +68,7 @@ def run_training(
 def _open_start(start_from: str | Path, out: Path) -> ModelFolder:
     start = ModelFolder.open(start_from)
     if start.path.resolve() == out:
-        raise UsageError(f"{out} would be overwritten by what starts from it", hint="give another folder")
+        raise UsageError(f"{out} is the model to start from and would be overwritten", hint="give another folder")
     return start
 
 
@@ -98,12 +98,12 @@ def _loop(trainer: Trainer, out: Path) -> None:
             if interrupted:
                 raise KeyboardInterrupt
             if not checked:
-                # After the checkpoint: a longer run wouldn't have checked here, and resuming must equal a longer run.
+                # Not before the checkpoint: a longer run wouldn't check here, and resuming must equal a longer run.
                 _check(trainer, log, bar)
         except torch.OutOfMemoryError as error:
             raise TrainingError(
                 f"out of memory at step {trainer.step_number + 1}",
-                hint=f"lower train.batch_tokens (now {trainer.config.train.batch_tokens}); batches stay the same",
+                hint=f"lower train.batch_tokens (now {trainer.config.train.batch_tokens}): batches stay the same",
             ) from error
         finally:
             save_best_model(trainer, out)

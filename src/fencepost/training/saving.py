@@ -1,4 +1,4 @@
-"""What a run leaves in its folder, the best model and a checkpoint, and how a later run goes on from there."""
+"""Saves what a run leaves in its folder, the best model and a checkpoint, and resumes a run from there."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def save_best_model(trainer: Trainer, out: Path) -> None:
     """Writes the model folder if a check has found a better model since it was last written."""
     if trainer.best_weights is None or trainer.best_check is None or not trainer.team.leads:
         return
-    start = "" if trainer.start is None else f", from the weights of `{trainer.start.path.name}`"
-    data = f"{len(trainer.data):,} trees{start}; the best of its checks on {len(trainer.dev):,} others"
+    start = "" if trainer.start is None else f", starting from `{trainer.start.path.name}`"
+    data = f"{len(trainer.data):,} trees{start}, and chosen by its score on {len(trainer.dev):,} others"
     save_weights(
         out,
         trainer.config,
@@ -37,7 +37,7 @@ def save_best_model(trainer: Trainer, out: Path) -> None:
 
 
 def save_run(trainer: Trainer, out: Path) -> None:
-    """Writes the best model, and a checkpoint to resume from exactly here."""
+    """Writes the best model, and a checkpoint from which a run resumes exactly here."""
     loss_sum = trainer.finite_loss_sum()  # no run should resume from weights that are not numbers
     if not trainer.team.leads:
         return
@@ -58,10 +58,10 @@ def save_run(trainer: Trainer, out: Path) -> None:
 
 
 def resume_run(trainer: Trainer, out: Path) -> None:
-    """Goes on from a checkpoint of the same configuration and data.
+    """Continues from a checkpoint with the same configuration and data.
 
-    The model on disk may come from a check after the checkpoint. The schedule must not know of that check, so that the
-    run goes on as if it had not been interrupted; but only a model that is at least as good replaces the one on disk.
+    The model on disk may come from a check after the checkpoint. The schedule must not see that check, so that the run
+    continues as if it had not been interrupted. But only a model that is at least as good replaces the one on disk.
     """
     tensors, state = read_checkpoint(out / CHECKPOINT)
     before = Provenance(state["vocabularies"], state["config"], state.get("data", {}))
@@ -77,7 +77,7 @@ def resume_run(trainer: Trainer, out: Path) -> None:
 
 
 def begin_again(trainer: Trainer, out: Path) -> None:
-    """Begins a run anew whose first checkpoint is missing. Only a model that is at least as good replaces its model."""
+    """Restarts a run that has no checkpoint yet. Only a model that is at least as good replaces the existing one."""
     folder = ModelFolder.open(out)
     before = Provenance.of_model(folder, read_fingerprints(out), temperature=trainer.config.eval.temperature)
     before.require(trainer.provenance, out)

@@ -7,17 +7,17 @@ from dataclasses import asdict
 from typing import Final
 
 import torch
-from safetensors.torch import load_file
 
+from fencepost.backends.torch import load_model
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
 from fencepost.features.lexical_kinds import LEXICAL_KINDS
 from fencepost.model.parser_model import ParserModel
-from fencepost.storage.model_files import CONFIG, WEIGHTS
+from fencepost.storage.model_files import CONFIG
 from fencepost.storage.model_folder import ModelFolder, require_weights
 
-# Weights with one row for every word, tag or letter that is read, and for every label or tag that is predicted. Rows of
-# new symbols come after those that the trained model has.
+# The weights with one row for every word, tag or letter read, and those with one row for every label or tag predicted.
+# New symbols have their rows after those of the trained model.
 READ: Final = re.compile(r"(lexical\.representations\.\d+\.embedding|function_scorer\.(label|parent))\.weight")
 PREDICTED: Final = re.compile(r"(span_scorer\.output|tag_scorer\.layers\.3|function_scorer\.output)\.(weight|bias)")
 FUNCTIONS: Final = "function_scorer."
@@ -33,13 +33,13 @@ def require_same_form(folder: ModelFolder, config: Config) -> None:
     if different:
         values = f"{theirs[different[0]]}, not {ours[different[0]]}"
         raise UsageError(
-            f"{folder.path} is another kind of model: its {different[0]} is {values}",
+            f"{folder.path} is a different kind of model: its {different[0]} is {values}",
             hint=f"train with its configuration: {folder.path / CONFIG}",
         )
 
 
 def _form(config: Config) -> dict[str, object]:
-    """The settings that weights depend on: all of a model's parts, but for dropout."""
+    """The settings that weights depend on: those of all the model's parts, except for dropout."""
     may_change = {"encoder": (), "scorer": ("force_root", "functions")}
     may_change |= {kind: LEXICAL_KINDS[kind].not_in_weights for kind in config.lexical}
     settings = {
@@ -55,11 +55,11 @@ def _form(config: Config) -> dict[str, object]:
 def start_from(folder: ModelFolder, model: ParserModel) -> None:
     """Puts a trained model's weights into a fresh one.
 
-    New words, tags and letters keep the fresh model's rows. New labels and tags to predict begin with the mean of the
+    New words, tags and letters keep the fresh model's rows. New labels and tags to predict start from the mean of the
     trained rows: fresh rows would score near 0, and most scores of a trained model are far below that. The weights for
     functions stay fresh if the trained model doesn't predict functions.
     """
-    trained = load_file(folder.path / WEIGHTS)
+    trained = load_model(folder).state_dict()
     for name, weight in model.state_dict().items():
         if name.startswith(FUNCTIONS) and name not in trained:
             continue

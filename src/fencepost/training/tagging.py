@@ -69,13 +69,13 @@ def iter_predict_tags(parser: Parser, trees: Sequence[Tree]) -> Iterator[Tree]:
     if not parser.config.scorer.predict_tags:
         raise UsageError("this model predicts no tags", hint="train it with --set scorer.predict_tags=true")
     if reads(parser.config, "tags"):
-        raise UsageError("this model reads tags, and can't be asked for them")
+        raise UsageError("this model reads tags, so it can't predict them")
     parsed = parser.iter_parse([tree.words() for tree in trees])
     return (_retag_words(tree, predicted.tags()) for tree, predicted in zip(trees, parsed, strict=True))
 
 
 def _retag_words(tree: Tree, tags: Sequence[str]) -> Tree:
-    """Leaves traces as they are: under another tag nothing would find them."""
+    """The tree with new tags, except on traces, which nothing would recognise under another tag."""
     return retag(tree, [old if old == TRACE else new for old, new in zip(tree.tags(), tags, strict=True)])
 
 
@@ -88,7 +88,7 @@ def tag_accuracy(gold: Sequence[Tree], tagged: Sequence[Tree]) -> float:
 
 
 def train_tagger(config: Config, trees: Sequence[Tree], folder: Path, device: str = "cpu") -> Parser:
-    """A tagger trained on the trees, a few of which choose its best check. Resumes where it was interrupted."""
+    """A tagger trained on most of the trees; the others choose its best check. Resumes where it was interrupted."""
     order = np.random.default_rng(config.train.seed).permutation(len(trees)).tolist()
     kept = set(order[: max(1, len(trees) // CHECKED_SHARE)])
     seen = [tree for number, tree in enumerate(trees) if number not in kept]
@@ -100,15 +100,17 @@ def train_tagger(config: Config, trees: Sequence[Tree], folder: Path, device: st
 def jackknife(config: Config, trees: Treebank, folds: int, work: Path, device: str = "cpu") -> Treebank:
     """The trees, in their order, each with tags from a tagger that was trained on the other folds.
 
-    Finished folds are kept in ``work``, as are unfinished taggers, so that a run can go on after an interruption.
+    Finished folds and unfinished taggers are kept in ``work``, so that a run can continue after an interruption.
     """
     if not 2 <= folds <= len(trees):
-        raise UsageError(f"{len(trees)} trees can't be cut into {folds} folds", hint="more trees, or fewer folds")
-    least = len(trees) - -(-len(trees) // folds)  # of trees outside of a fold
+        raise UsageError(
+            f"can't make {folds} folds from {len(trees)} trees", hint="use at least 2 folds, and at most one per tree"
+        )
+    least = len(trees) - -(-len(trees) // folds)  # number of trees outside a fold
     if least < 2:
         raise UsageError(
-            f"{len(trees)} trees in {folds} folds are too few: a tagger learns from one tree at least and is checked "
-            f"on another, and outside of a fold there may be only {least}",
+            f"{len(trees)} trees in {folds} folds are too few: a tagger needs a tree to learn from and another to be "
+            f"checked on, but only {least} may be outside a fold",
             hint="give at least 4 trees",
         )
     tagged = list(trees)
@@ -138,7 +140,7 @@ def fold_files(config: Config, trees: Treebank, folds: int, work: Path) -> list[
 
 
 def tag_unseen(config: Config, seen: Treebank, unseen: Treebank, work: Path, device: str = "cpu") -> Treebank:
-    """The trees of ``unseen`` with tags from a tagger trained on all of ``seen``. Resumable, too."""
+    """The trees of ``unseen`` with tags from a tagger trained on all of ``seen``. It can be resumed, too."""
     path = unseen_file(config, seen, unseen, work)
     return Treebank(_tagged(unseen, path, partial(train_tagger, config, seen, path.parent / "tagger", device)))
 

@@ -25,12 +25,12 @@ def train(
     device: str = "cpu",
     start_from: str | Path | None = None,
 ) -> Parser:
-    """Trains a model into the folder ``out`` and returns the best one. Ctrl-C keeps what was done.
+    """Trains a model, writes it to the folder ``out`` and returns the best one. Ctrl-C keeps the work done so far.
 
-    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a trained
-    model of the same sizes: training begins with its weights, for example to continue on another treebank.
+    ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a model of
+    the same form, trained or exported: training starts with its weights, for example to continue on another treebank.
     """
-    try:  # here and not above: without torch, importing this module must work
+    try:  # here and not above: this module must be importable without torch
         from fencepost.training.run import run_training
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", "training") from error
@@ -49,5 +49,5 @@ def _load_trees(trees: Sequence[Tree] | str | Path) -> Sequence[Tree]:
     if isinstance(trees, str | Path):
         return Treebank.load(trees)
     if trees and not isinstance(trees[0], Tree):
-        raise UsageError(f"these are no trees: {trees[0]!r}", hint="Treebank.load reads files")
+        raise UsageError(f"expected trees, got {trees[0]!r}", hint="Treebank.load reads trees from files")
     return trees

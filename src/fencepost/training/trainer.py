@@ -1,4 +1,4 @@
-"""Training, as the paper's appendix has it: Adam, warm-up, halving, the best check on development data kept."""
+"""Training as in the paper's appendix: Adam, warm-up, halving; the best check on development data is kept."""
 
 from __future__ import annotations
 
@@ -15,12 +15,9 @@ from fencepost.evaluation.params import load_params
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.model.cuda import available
-from fencepost.model.cuda.graphs import CudaGraphs
-from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
-from fencepost.model.pretrained import Pretrained, load_pretrained, pretrained_parts
+from fencepost.model.pretrained import load_pretrained
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.average import Average
 from fencepost.training.check import Check
@@ -35,6 +32,7 @@ from fencepost.training.order import BatchOrder
 from fencepost.training.prefetch import Prefetch
 from fencepost.training.process_state import seed_run, seed_step
 from fencepost.training.provenance import Provenance
+from fencepost.training.recorded_layers import graphs_of
 from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
@@ -87,15 +85,8 @@ class Trainer:
         self.steps_a_check = max(1, round(self.order.batches_per_epoch / config.train.checks_per_epoch))
         self._plan = AttentionPlan.of(config.train.plan)
         self._prefetch = Prefetch(self._prepare)
-        self._cuda_graphs = self._layers_to_record()
+        self._cuda_graphs = graphs_of(self.model, device, config.train.precision)
         self.model.train()
-
-    def _layers_to_record(self) -> list[tuple[SelfAttentiveEncoder | Pretrained, CudaGraphs]]:
-        if not available.graphs(self.device, self.config.train.precision):
-            return []
-        parts = [self.model.encoder, *pretrained_parts(self.model)]
-        able = [part for part in parts if isinstance(part, (SelfAttentiveEncoder, Pretrained))]
-        return [(part, CudaGraphs(layers)) for part in able if (layers := part.to_record()) is not None]
 
     def batches(self) -> Iterator[list[int]]:
         """The indices of each batch's sentences, from the current step to the end of training."""
@@ -104,9 +95,9 @@ class Trainer:
             yield self.order.batch(self.step_number)
 
     def step(self, batch: list[int]) -> None:
-        """One step of Adam on a batch of sentences, in as many pieces as memory asks for."""
+        """One step of Adam on a batch of sentences, in as many pieces as memory requires."""
         train = self.config.train
-        if not self.model.training:  # telling each of a hundred modules takes a while
+        if not self.model.training:  # train() visits a hundred modules, which takes a while
             self.model.train()
         seed_step(train.seed, self.step_number, self.team.rank, self.device)
         total = torch.zeros((), device=self.device)
@@ -164,7 +155,7 @@ class Trainer:
             )
             warming = self.step_number <= train.warmup_batches
             is_best = self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming)
-            # A resumed run may find a better model on disk that the schedule must not know of: see ``resume_run``.
+            # A resumed run may find a better model on disk that the schedule must not see: see ``resume_run``.
             if is_best and (self.best_check is None or check.f1 >= self.best_check.f1):
                 self.best_weights = {name: tensor.clone() for name, tensor in self.masters.state_dict().items()}
                 self.best_check = check

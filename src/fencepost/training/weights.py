@@ -1,4 +1,4 @@
-"""The weights of a model folder, and among them the check that measured the model and the fingerprints of its trees."""
+"""The weights file of a model folder, which also stores the model's check and the fingerprints of its trees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def save_weights(
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in weights.items()}
     metadata = None
     if check is not None:
-        # One entry: safetensors writes several in any order, and the same run has to give the same file.
+        # All in one entry: safetensors writes several in any order, and the same run must give the same file.
         metadata = {"check": json.dumps({**check.repeatable(), "data": dict(fingerprints or {})})}
     write_model(path, config, vocabularies, card, {WEIGHTS: save(contiguous, metadata)})
 
@@ -41,12 +41,12 @@ def read_check(path: Path) -> Check | None:
     fields = {name: value for name, value in _read_metadata(path).items() if name != "data"}
     try:
         return Check(**(fields | dict.fromkeys(CLOCKED, 0.0)))
-    except TypeError:  # there is none, or it is from another version
+    except TypeError:  # no check, or one from another version
         return None
 
 
 def read_fingerprints(path: Path) -> dict[str, str]:
-    """The fingerprints of the trees that the model in a folder was trained and checked with, if they are known."""
+    """The fingerprints of the trees that the model in a folder was trained and checked on, if known."""
     fingerprints: dict[str, str] = _read_metadata(path).get("data", {})
     return fingerprints
 

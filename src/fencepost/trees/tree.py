@@ -55,9 +55,9 @@ class Leaf(_Immutable):
 
     def __init__(self, tag: str, word: str) -> None:
         if not tag or _NOT_IN_SYMBOLS.search(tag):
-            raise TreeError(f"a tag must be one symbol without blanks or brackets, got {tag!r}")
+            raise TreeError(f"a tag must be one symbol without spaces or brackets, got {tag!r}")
         if not word or _NOT_IN_WORDS.search(word):
-            raise TreeError(f"a word must not be empty or contain blanks, got {word!r}", hint="write _ for a blank")
+            raise TreeError(f"a word must not be empty or contain spaces, got {word!r}", hint="write _ for a space")
         _set_tag(self, tag)
         # Escaped first, so that printing and reading agree even on a word such as "-LRB(".
         _set_word(self, unescape(escape(word)))
@@ -87,7 +87,7 @@ class Tree(_Immutable):
 
     def __init__(self, label: str, children: Iterable[Node]) -> None:
         if not label or _NOT_IN_SYMBOLS.search(label):
-            raise TreeError(f"a label must be one symbol without blanks or brackets, got {label!r}")
+            raise TreeError(f"a label must be one symbol without spaces or brackets, got {label!r}")
         children = tuple(children)
         if not children:
             raise EmptyNodeError(f"a phrase must have at least one child; {label} has none")
@@ -258,7 +258,7 @@ def real_words(words: Sequence[str]) -> tuple[str, ...]:
     text = "".join(words)
     if _NOT_IN_WORDS.search(text) or not all(words):
         number, word = next((n, w) for n, w in enumerate(words, 1) if not w or _NOT_IN_WORDS.search(w))
-        raise TreeError(f"word {number}, {word!r}, is empty or contains blanks or characters that aren't text")
+        raise TreeError(f"word {number}, {word!r}, is empty or contains spaces or characters that aren't text")
     if "-" in text and _BRACKETS.search(text):
         return tuple(unescape(escape(word)) for word in words)
     return tuple(words)
@@ -268,7 +268,7 @@ def check_tags(tags: Sequence[str]) -> None:
     """Raises TreeError for the first tag that isn't valid."""
     if _NOT_IN_SYMBOLS.search("".join(tags)) or not all(tags):
         number, tag = next((n, t) for n, t in enumerate(tags, 1) if not t or _NOT_IN_SYMBOLS.search(t))
-        raise TreeError(f"tag {number}, {tag!r}, is empty or contains blanks or brackets")
+        raise TreeError(f"tag {number}, {tag!r}, is empty or contains spaces or brackets")
 
 
 def unescape(word: str) -> str:

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words, and if known their tags, their tree, and which of them a blank follows in the text."""
+    """Words and, if known, their tags, their tree, and which of them have a space after them in the text."""
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
     tree: Tree | None = None
-    spaces: tuple[bool, ...] | None = None  # True for a word that a blank follows
+    spaces: tuple[bool, ...] | None = None  # True for a word with a space after it
 
     def __post_init__(self) -> None:
         for name in ("words", "tags", "spaces"):

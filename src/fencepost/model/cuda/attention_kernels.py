@@ -1,10 +1,10 @@
 """Attention within sequences laid end to end, on a GPU in Triton: one launch forward and two backward, no atomics.
 
-B sequences lie in R rows. A head has numbers in each block, as ``BlockDiagonal`` lays them: content in one, position in
-the other. A program has one head and TILE rows of one sequence, few because sentences are short, and
-walks over the tiles of that sequence within its reach. Tiles need not be counted: those of sequence b are numbered
-from ``starts[b] // TILE + b`` on, which leaves room for all of them, and a program whose tile lies beyond the end of
-its sequence does nothing. Backward computes the probabilities again, from the log-sum-exp of each row.
+B sequences lie in R rows. A head has numbers in each block, laid out as in ``BlockDiagonal``: content in one, position
+in the other. A program takes one head and TILE rows of one sequence, and walks over the tiles of that sequence within
+its reach. TILE is small because sentences are short. Tiles needn't be counted: those of sequence b are numbered from
+``starts[b] // TILE + b``, which leaves room for all of them, and a program whose tile lies beyond the end of its
+sequence does nothing. Backward computes the probabilities again from the log-sum-exp of each row.
 """
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
@@ -19,14 +19,14 @@ from torch import Tensor
 from fencepost.model.heads import HeadSizes, Roles
 from fencepost.model.plan import Reach
 
-TILE, EXACT_TILE = 32, 16  # rows in half precision and in fp32
-FORWARD_WARPS, QUERY_WARPS, KEY_VALUE_WARPS = 2, 2, 4  # few, but enough not to run short of registers, ...
-WIDE, WIDE_WARPS = 64, 4  # ... which heads of more than 64 numbers do with fewer than this
-STAGES = 1  # no loads ahead of their use: most walks are over one tile
-NARROWEST = 16  # the fewest columns that tensor cores take
+TILE, EXACT_TILE = 32, 16  # rows, in half precision and in fp32
+FORWARD_WARPS, QUERY_WARPS, KEY_VALUE_WARPS = 2, 2, 4  # few, but enough not to run out of registers ...
+WIDE, WIDE_WARPS = 64, 4  # ... for which heads of more than 64 numbers need this many
+STAGES = 1  # nothing is loaded ahead: most walks cover a single tile
+NARROWEST = 16  # the smallest number of columns that tensor cores take
 PARTS = 1 << 24  # dropout probabilities are rounded to this many parts
-LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is taken as 2^(x / ln 2)
-VARYING = ["starts", "rows", "count"]  # differ from batch to batch: no reason to compile again
+LOG_2_E = tl.constexpr(1 / math.log(2))  # exp(x) is computed as 2^(x / ln 2)
+VARYING = ["starts", "rows", "count"]  # these differ from batch to batch, and don't need another compilation
 
 
 def forward(
@@ -35,9 +35,9 @@ def forward(
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Softmax(Q K^T / sqrt(d_k)) V: queries, keys and values of [blocks, R, heads * d / blocks] -> the same.
 
-    ``starts`` [B + 1], int32: the first row of each sequence, and R. ``noise`` [heads, R], int32: random numbers that
-    decide what is dropped. ``distances`` [heads, 2 * D + 1], fp32: what is added to q · k for the distance of two rows.
-    Returns the average, and for ``backward`` the base-2 logarithm of each row's softmax denominator, [heads, R].
+    ``starts`` [B + 1], int32: the first row of each sequence, then R. ``noise`` [heads, R], int32: random numbers that
+    decide what is dropped. ``distances`` [heads, 2 * D + 1], fp32: what to add to q · k for the distance of two rows.
+    Returns the average and, for ``backward``, the base-2 logarithm of each row's softmax denominator: [heads, R].
     """
     average = rows.value.new_empty(rows.value.shape)
     sums = average.new_empty(sizes.heads, average.shape[1], dtype=torch.float32)
@@ -52,9 +52,9 @@ def backward(
     d_average: Tensor, rows: Roles, d_rows: Roles, sizes: HeadSizes, starts: Tensor, noise: Tensor | None,
     distances: Tensor | None, average: Tensor, sums: Tensor, dropout: float, reach: Reach, precision: str,
 ) -> None:  # fmt: skip
-    """Writes the gradients of queries, keys and values to ``d_rows``, whose strides are those of ``rows``."""
+    """Writes the gradients of queries, keys and values to ``d_rows``, which has the strides of ``rows``."""
     along = torch.empty_like(sums)
-    # Kernels won't read what is None here, but they must be given some tensor.
+    # Where something is None, the kernels need some tensor in its place but don't read it.
     optional = (sums if noise is None else noise, sums if distances is None else distances)
     given = (d_average, *rows, starts, *optional, sums, along)
     places = (*_strides(rows), average.shape[1], len(starts) - 1)
@@ -68,7 +68,7 @@ def _grid(form: dict[str, int]) -> tuple[int]:
 
 
 def _strides(rows: Roles) -> tuple[int, ...]:
-    """The strides of rows. In a row of a block the numbers of a head lie side by side, followed by the next head's."""
+    """The strides of rows. In a row of a block, the numbers of a head are adjacent and the heads follow each other."""
     return tuple(tensor.stride(1) for tensor in rows)
 
 
@@ -102,7 +102,7 @@ def _launch(form: dict[str, Any], warps: int) -> dict[str, int]:
 @triton.jit
 def _tile(starts, count, HEADS: tl.constexpr, TILE: tl.constexpr):
     """This program's head; the first row and the length of its sequence; where in the sequence its tile begins."""
-    # Later sequences first: the last one is the longest when spare rows fill up a batch.
+    # Later sequences come first: if spare rows fill up a batch, the last sequence is the longest.
     program = tl.num_programs(0) - 1 - tl.program_id(0)
     number = program // HEADS
     sequence = 0
@@ -142,14 +142,14 @@ def _allowed(i, j, length, WINDOW: tl.constexpr, RELAXED: tl.constexpr):
 
 @triton.jit
 def _by_distance(distances, i, j, head, FARTHEST: tl.constexpr):
-    """What is added to q · k for the distance j - i; distances beyond the farthest count as that."""
+    """The number to add to q · k for the distance j - i; distances beyond the farthest count as the farthest."""
     distance = tl.minimum(tl.maximum(j - i, -FARTHEST), FARTHEST)
     return tl.load(distances + head * (2 * FARTHEST + 1) + distance + FARTHEST) * LOG_2_E
 
 
 @triton.jit
 def _kept(noise, j, DROPPED: tl.constexpr):
-    """Whether p(i -> j) is kept: lowbias32 of the j-th step of a Weyl sequence that begins with the noise of row i."""
+    """True where p(i -> j) is kept: by lowbias32 of step j of a Weyl sequence that starts from the noise of row i."""
     x = noise.to(tl.uint32, bitcast=True) + j.to(tl.uint32) * 0x9E3779B9
     x = (x ^ (x >> 16)) * 0x7FEB352D
     x = (x ^ (x >> 15)) * 0x846CA68B
@@ -204,7 +204,7 @@ def _forward(
     q = _load(query, i, length, query_row, rows * query_row, D_K, BLOCKS, WIDTH_K)
     if DROPPED > 0:
         drawn = tl.load(noise + i, mask=i < length, other=0)
-    most = tl.full((TILE,), -1e30, tl.float32)  # a number, because a tile may hold nothing that a row may attend to
+    most = tl.full((TILE,), -1e30, tl.float32)  # finite, because a tile may contain no row that this row may attend to
     total = tl.zeros((TILE,), tl.float32)
     mean = tl.zeros((TILE, WIDTH_V), tl.float32)
     begin, end = _reach(first, length, WINDOW, RELAXED, TILE)
@@ -290,7 +290,7 @@ def _backward_key_value(
     TILE: tl.constexpr, SCALE: tl.constexpr, DROPPED: tl.constexpr, KEPT: tl.constexpr,
     WINDOW: tl.constexpr, RELAXED: tl.constexpr, FARTHEST: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
-    """All products are transposed, keys by queries, so that no result has to be transposed for the next product."""
+    """All products are transposed, keys by queries, so that no result needs to be transposed for the next product."""
     head, start, length, first = _tile(starts, count, HEADS, TILE)
     if first >= length:
         return

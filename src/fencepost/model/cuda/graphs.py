@@ -21,7 +21,7 @@ ROWS: Final = 128  # capacities are multiples of this ...
 MANY_ROWS: Final = 512  # ... or of this, beyond eight times this many rows
 SEQUENCES: Final = 64
 PIECE: Final = 32  # spare rows in one sequence: attention costs the square of this
-MOST: Final = 24  # graphs at most: each of them holds memory
+MOST: Final = 24  # graphs at most: each takes memory
 
 
 class CudaGraphs:
@@ -45,7 +45,7 @@ class CudaGraphs:
         capacity = _capacity(used)
         count = _round_up(sequences.count + _pieces(MANY_ROWS), SEQUENCES)
         key = capacity, count, *how
-        # CUDA graphs don't know about autocast: the layers' matrices decide the precision of products.
+        # CUDA graphs ignore autocast: the layers' matrices decide the precision of products.
         with torch.autocast(rows[0].device.type, enabled=False):
             if sequences.width > LONGEST:
                 y: Tensor = self._layers(*rows, sequences, None, *how)

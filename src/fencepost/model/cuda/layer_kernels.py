@@ -11,7 +11,7 @@ import triton.language as tl
 from torch import Tensor
 
 PROGRAMS = 512
-VARYING = ["rows", "count"]  # differ from batch to batch: no reason to compile again
+VARYING = ["rows", "count"]  # these differ from batch to batch, without need to recompile
 
 
 def add_and_norm(

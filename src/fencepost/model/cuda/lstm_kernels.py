@@ -20,11 +20,16 @@ FORWARD_UNITS = 64  # of each of four gates
 BACKWARD_UNITS = 128
 EXACT = "tf32x3"  # for fp32 when torch is set to be exact: three tf32 products, with errors around 1e-6
 KEYS = {"half": 64, "tf32": 32, "tf32x3": 32, "ieee": 16}  # plain fp32 keeps its tiles in registers
-VARYING = ["order", "starts", "lengths", "count"]  # their alignment differs by batch: no reason to compile again
+VARYING = [
+    "order",
+    "starts",
+    "lengths",
+    "count",
+]  # their alignment differs by batch, without need to recompile
 
 
 def precision_of(rows: Tensor) -> str:
-    """How to multiply rows: as exactly as torch is set to at the moment. Backward must use what forward used."""
+    """How exactly to multiply rows, from torch's current settings. Backward must use the same value as forward."""
     return EXACT if rows.dtype == torch.float32 and torch.get_float32_matmul_precision() == "highest" else "tf32"
 
 

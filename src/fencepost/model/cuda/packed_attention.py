@@ -1,4 +1,4 @@
-"""Attention within sequences laid end to end, by kernels that need no padding: on CUDA, with Triton."""
+"""Attention within sequences laid end to end, without padding: torch's autograd around Triton kernels on CUDA."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ def attend_packed(
     reach: Reach,
     distances: Tensor | None = None,
 ) -> Tensor:
-    """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head, wherever the rows are.
+    """§2.2.1. Softmax(Q K^T / sqrt(d_k)) V for each sequence and head.
 
-    ``parts`` as ``roles`` takes them -> [blocks, R, heads * d_v / blocks]. ``starts`` [B + 1], int32: the first row of
-    each sequence, and R. Dropout falls on the probabilities. ``distances`` [heads, 2 * D + 1], fp32, has what is added
-    to the scaled q · k of rows at the distances -D to D; greater distances count as D. It gets no gradient.
+    ``parts``, in the form that ``roles`` takes -> [blocks, R, heads * d_v / blocks]. ``starts`` [B + 1], int32: the
+    first row of each sequence, then R. Dropout is applied to the probabilities. ``distances`` [heads, 2 * D + 1], fp32:
+    what to add to the scaled q · k of rows at distances from -D to D; greater distances count as D. It gets no
+    gradient.
     """
     average: Tensor = _AttendPacked.apply(sizes, starts, dropout, reach, distances, *parts)  # type: ignore[no-untyped-call]
     return average
@@ -68,6 +69,6 @@ class _AttendPacked(torch.autograd.Function):
 
 
 def _noise(part: Tensor, sizes: HeadSizes) -> Tensor:
-    """A random number for each row of each head, by torch's generator, which draws new ones in each run of a graph."""
+    """A random number for each row of each head. torch's generator draws new ones each time a CUDA graph runs."""
     shape = sizes.heads, part.shape[1]
     return torch.randint(-(2**31), 2**31, shape, dtype=torch.int32, device=part.device)

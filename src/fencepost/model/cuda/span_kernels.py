@@ -11,8 +11,8 @@ import triton.language as tl
 from torch import Tensor
 
 ROWS = 8
-MOST_PROGRAMS = 528  # of backward, each with its own sums over spans: as many as an H200 runs at once, 4 per unit
-VARYING = ["starts", "ends", "count"]  # their alignment differs by batch: no reason to compile again
+MOST_PROGRAMS = 528  # in backward, each with its own sums over spans: as many as an H200 runs at once, 4 per SM
+VARYING = ["starts", "ends", "count"]  # their alignment differs by batch, without need to recompile
 
 
 def forward(

@@ -1,0 +1,160 @@
+"""Reads the nodes and constants of an exported graph, without the onnx package and without running anything.
+
+An ONNX file is a protocol buffer. A message is a list of fields: each is a number with a wire type, then a value.
+This module reads the few fields that ``export.builder`` writes and that weights are in; it skips all others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from fencepost.errors import COPY_AGAIN, ModelError
+
+PRODUCER: Final = "fencepost"
+Constant = npt.NDArray[Any]
+Value = int | memoryview
+
+# Wire types: how a value is stored.
+_VARINT, _EIGHT_BYTES, _WITH_LENGTH, _FOUR_BYTES = 0, 1, 2, 5
+# Field numbers in onnx.proto: ModelProto, GraphProto, NodeProto, TensorProto.
+_MODEL_PRODUCER, _MODEL_GRAPH = 2, 7
+_GRAPH_NODE, _GRAPH_CONSTANT = 1, 5
+_NODE_INPUT, _NODE_OPERATOR = 1, 4
+_TENSOR_SHAPE, _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_BYTES = 1, 2, 8, 9
+_TYPES: Final = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8"}  # numpy's names of TensorProto.DataType
+
+
+class Node(NamedTuple):
+    operator: str
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class OnnxGraph:
+    """A graph without its attributes and shapes."""
+
+    nodes: list[Node]  # in the order in which they were added
+    constants: dict[str, Constant]  # by name; they can't be written to
+
+
+def read_onnx_graph(path: Path) -> OnnxGraph:
+    """Raises ModelError if the file isn't a graph that ``fencepost export`` wrote."""
+    try:
+        return _model(memoryview(path.read_bytes()))
+    except (ValueError, OverflowError) as error:
+        raise ModelError(f"{path}: not a graph that fencepost wrote: {error}", hint=COPY_AGAIN) from error
+
+
+def _model(message: memoryview) -> OnnxGraph:
+    producer, graph = "", None
+    for field, value in _fields(message):
+        if field == _MODEL_PRODUCER:
+            producer = _text(value)
+        elif field == _MODEL_GRAPH:
+            graph = _message(value)
+    if graph is None or producer != PRODUCER:
+        raise ValueError("it has no graph" if graph is None else f"its producer is {producer[:40]!r}")
+    nodes: list[Node] = []
+    constants: dict[str, Constant] = {}
+    for field, value in _fields(graph):
+        if field == _GRAPH_NODE:
+            nodes.append(_node(_message(value)))
+        elif field == _GRAPH_CONSTANT:
+            name, constant = _tensor(_message(value))
+            if name in constants:
+                raise ValueError(f"it has two constants {name}")
+            constants[name] = constant
+    return OnnxGraph(nodes, constants)
+
+
+def _node(message: memoryview) -> Node:
+    operator, inputs = "", []
+    for field, value in _fields(message):
+        if field == _NODE_INPUT:
+            inputs.append(_text(value))
+        elif field == _NODE_OPERATOR:
+            operator = _text(value)
+    return Node(operator, tuple(inputs))
+
+
+def _tensor(message: memoryview) -> tuple[str, Constant]:
+    name, kind, content = "", 0, memoryview(b"")
+    shape: list[int] = []
+    for field, value in _fields(message):
+        if field == _TENSOR_SHAPE:
+            shape += [value] if isinstance(value, int) else _packed(value)
+        elif field == _TENSOR_TYPE:
+            kind = _number(value)
+        elif field == _TENSOR_NAME:
+            name = _text(value)
+        elif field == _TENSOR_BYTES:
+            content = _message(value)
+    if kind not in _TYPES:
+        raise ValueError(f"{name} has numbers of the unknown type {kind}")
+    dtype = np.dtype(_TYPES[kind])
+    if math.prod(shape) * dtype.itemsize != len(content):
+        raise ValueError(f"{name} has {len(content)} bytes, which is not its size")
+    return name, np.frombuffer(content, dtype).reshape(shape)
+
+
+def _fields(message: memoryview) -> Iterator[tuple[int, Value]]:
+    """The number and the value of each field: an integer, or the bytes of anything else."""
+    at = 0
+    while at < len(message):
+        key, at = _varint(message, at)
+        field, wire_type = key >> 3, key & 7
+        if wire_type == _VARINT:
+            number, at = _varint(message, at)
+            yield field, number
+            continue
+        if wire_type == _WITH_LENGTH:
+            size, at = _varint(message, at)
+        elif wire_type in (_EIGHT_BYTES, _FOUR_BYTES):
+            size = 8 if wire_type == _EIGHT_BYTES else 4
+        else:
+            raise ValueError(f"a field has the unknown wire type {wire_type}")
+        if size > len(message) - at:
+            raise ValueError("it is cut short")
+        yield field, message[at : at + size]
+        at += size
+
+
+def _varint(message: memoryview, at: int) -> tuple[int, int]:
+    """An integer of 7 bits per byte, lowest first, and where it ends."""
+    number = 0
+    for index, byte in enumerate(message[at : at + 10]):
+        number |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            return number, at + index + 1
+    raise ValueError("an integer does not end")
+
+
+def _packed(message: memoryview) -> list[int]:
+    numbers, at = [], 0
+    while at < len(message):
+        number, at = _varint(message, at)
+        numbers.append(number)
+    return numbers
+
+
+def _message(value: Value) -> memoryview:
+    if isinstance(value, int):
+        raise ValueError("a field is an integer that should not be one")
+    return value
+
+
+def _text(value: Value) -> str:
+    return bytes(_message(value)).decode()
+
+
+def _number(value: Value) -> int:
+    if not isinstance(value, int):
+        raise ValueError("a field is not an integer that should be one")
+    return value
