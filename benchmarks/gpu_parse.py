@@ -32,8 +32,8 @@ class Stopwatch:
         self.batch_tokens = backend.batch_tokens
         self.seconds = {"launching": 0.0, "waiting": 0.0}
 
-    def launch(self, batch: Batch) -> Callable[[], Any]:
-        finish = self._timed("launching", lambda: self._backend.launch(batch))
+    def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Any]:
+        finish = self._timed("launching", lambda: self._backend.launch(batch, functions=functions))
         return lambda: self._timed("waiting", finish)
 
     def _timed(self, what: str, function: Callable[[], Any]) -> Any:

@@ -159,10 +159,10 @@ def batches() -> Iterator[tuple[list[int], list[float]]]:
     seconds: list[float] = []
     launch = OnnxBackend.launch
 
-    def counting(self: OnnxBackend, batch: Any) -> Any:
+    def counting(self: OnnxBackend, batch: Any, *, functions: bool = False) -> Any:
         sizes.append(len(batch.lengths))
         began = time.process_time()
-        finish = launch(self, batch)
+        finish = launch(self, batch, functions=functions)
         seconds.append(time.process_time() - began)
         return finish
 

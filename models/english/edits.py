@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from nodes import change_leaves, with_leaves
+from nodes import change_leaves, merge_repeats, with_leaves
 
-from fencepost.trees.normalize import normalize
 from fencepost.trees.tree import Leaf, Tree
 
 SMALL_IN_TITLES: Final = frozenset({"IN", "DT", "CC", "TO"})
@@ -20,7 +19,7 @@ def without_final_stop(tree: Tree) -> Tree | None:
     """None if the last word isn't a stop, or is the only word. An S that held only an S and the stop goes, too."""
     leaves = tree.leaves()
     shorter = _without_last(tree) if len(leaves) > 1 and leaves[-1].tag == "." else None
-    return None if shorter is None else normalize(shorter)
+    return None if shorter is None else merge_repeats(shorter)
 
 
 def _without_last(tree: Tree) -> Tree | None:

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 from mixture import Mixture
 from targets import Beliefs as HostBeliefs
+from targets import FunctionBeliefs
 from torch import Tensor
 
 from fencepost.backends.charts import decode, inside
@@ -28,8 +29,8 @@ from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
-from fencepost.model.loss import Beliefs, margin_loss, soft_crf_loss
-from fencepost.model.parser_model import ModelOutput, ParserModel, TorchBatch
+from fencepost.model.loss import Beliefs, function_loss, margin_loss, soft_crf_loss
+from fencepost.model.parser_model import ModelOutput, ParserModel, TorchBatch, TorchConstituents
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import Masters, lower
 from fencepost.model.pretrained import load_pretrained
@@ -79,6 +80,8 @@ class Task:
     tags: Tensor
     tag_probabilities: Tensor
     sentences: int
+    constituents: TorchConstituents | None = None  # of trees whose functions are known
+    functions: Tensor | None = None  # [C, functions] weights, as in ``FunctionBeliefs``
 
 
 class Fit:
@@ -185,20 +188,34 @@ class Fit:
         return self._send(*self.mixture.batch(step))
 
     def _send(self, batch: Batch, beliefs: HostBeliefs) -> Task:
-        cells, labels, probabilities, words, tags, tag_probabilities = (_on(self.device, array) for array in beliefs)
+        arrays = (_on(self.device, array) for array in beliefs[:6])
+        cells, labels, probabilities, words, tags, tag_probabilities = arrays
         sent = Beliefs(cells, labels, probabilities)
-        return Task(TorchBatch.of(batch, self.device), sent, words, tags, tag_probabilities, len(batch))
+        sentences = TorchBatch.of(batch, self.device)
+        functions = self._send_functions(beliefs.functions)
+        return Task(sentences, sent, words, tags, tag_probabilities, len(batch), *functions)
+
+    def _send_functions(self, beliefs: FunctionBeliefs | None) -> tuple[TorchConstituents | None, Tensor | None]:
+        known = self.vocabularies.functions
+        if beliefs is None or known is None:
+            return None, None
+        weights = np.zeros((len(beliefs.starts), len(known)), np.float32)
+        weights[beliefs.holders, beliefs.functions] = beliefs.probabilities
+        return TorchConstituents(*(_on(self.device, array) for array in beliefs[:4])), _on(self.device, weights)
 
     def _loss(self, task: Task) -> Tensor:
-        """The mean over sentences, plus the weighted mean over words for tags."""
+        """The mean over sentences, plus the weighted means over words for tags and functions."""
         with at_precision(self.config.train.precision, self.device):
-            output: ModelOutput = self.model(task.batch, self._plan)
+            output: ModelOutput = self.model(task.batch, self._plan, task.constituents)
         loss = self._span_loss(output.span_scores, task).sum() / task.sentences
         if output.tag_scores is not None:
             likely = output.tag_scores.log_softmax(dim=1)
             places = task.words * likely.shape[1] + task.tags
             tag_loss = -(likely.flatten().index_select(0, places) * task.tag_probabilities).sum() / len(likely)
             loss = loss + self.config.train.tag_loss_weight * tag_loss
+        if output.function_scores is not None and task.functions is not None:
+            functions = soft_function_loss(output.function_scores, task.functions).sum() / len(task.batch.word_tokens)
+            loss = loss + self.config.train.function_loss_weight * functions
         return loss
 
     def _span_loss(self, scores: Tensor, task: Task) -> Tensor:
@@ -214,7 +231,8 @@ class Fit:
         with self.average.in_place():
             score = self.dev.score(self.backend)
             found = {"step": self.step_number, "seconds": self.seconds, "f1": score.f1}
-            self._log(out, found | {"precision": score.precision, "recall": score.recall})
+            found |= {"precision": score.precision, "recall": score.recall}
+            self._log(out, found if score.functions is None else found | {"function_f1": score.functions.f1})
             if score.f1 >= self.best_f1:
                 self.best_f1 = score.f1
                 card = f"# A fencepost model\n\nDevelopment F1 {score.f1:.2f} after {self.step_number} steps.\n"
@@ -238,6 +256,13 @@ class Fit:
         with (out / LOG).open("a", encoding="utf-8") as file:
             file.write(json.dumps(rounded) + "\n")
         print(out.name, json.dumps(rounded), flush=True)
+
+
+def soft_function_loss(scores: Tensor, weights: Tensor) -> Tensor:
+    """The cross-entropy with a teacher's functions, or ``function_loss`` where the treebank allows several. [C]"""
+    is_open = (weights.sum(dim=1) > 1.5)[:, None]
+    surprise = -(weights * scores.log_softmax(dim=1)).masked_fill(is_open, 0.0).sum(dim=1)
+    return surprise + function_loss(scores, (weights > 0) | ~is_open)
 
 
 def _on(device: torch.device, array: Any) -> Tensor:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from nodes import change_leaves, name, rebuild
+from nodes import change_leaves, merge_repeats, name, rebuild, renamed
 
-from fencepost.trees.normalize import normalize
 from fencepost.trees.tree import Leaf, Node, Tree
 
 OPEN: Final = "-LRB-"
@@ -30,7 +29,7 @@ PENN_QUOTES: Final = {
 def harmonize(tree: Tree) -> Tree:
     for step in STEPS:
         tree = step(tree)
-    return normalize(tree) or tree  # merges a phrase with an only child of the same label
+    return merge_repeats(tree)
 
 
 # Brackets
@@ -77,14 +76,14 @@ def wrap_parentheses(tree: Tree) -> Tree:
 
 def _wrap_parentheses(node: Tree) -> Tree:
     names = [name(child) for child in node.children]
-    if node.label in BRACKETED or OPEN not in names:
+    if name(node) in BRACKETED or OPEN not in names:
         return node
     start = names.index(OPEN)
     if CLOSE not in names[start:]:
         return node
     end = names.index(CLOSE, start)
     inside = node.children[start + 1 : end]
-    if start == 0 and end == len(names) - 1 and inside and node.label not in WHOLE_SENTENCES:
+    if start == 0 and end == len(names) - 1 and inside and name(node) not in WHOLE_SENTENCES:
         return Tree("PRN", [node.children[0], Tree(node.label, inside), node.children[end]])
     # A bracket at the start, or around one bare word, is part of a name: "(317) 634-6102", "poly (A) tail".
     if start == 0 or (len(inside) < 2 and not any(isinstance(child, Tree) for child in inside)):
@@ -97,9 +96,9 @@ def rename_citations(tree: Tree) -> Tree:
     """CIT, which only CRAFT has, becomes a PRN if it is in brackets and an NP elsewhere."""
 
     def rename(node: Tree) -> Tree:
-        if node.label != "CIT":
+        if name(node) != "CIT":
             return node
-        return Tree("PRN" if name(node.children[0]) == OPEN else "NP", node.children)
+        return Tree(renamed(node, "PRN" if name(node.children[0]) == OPEN else "NP"), node.children)
 
     return rebuild(tree, rename)
 
@@ -114,14 +113,14 @@ def replace_nml(tree: Tree) -> Tree:
     coordinated phrases at the end of an NP become NX.
     """
     last = len(tree.children) - 1
-    parts = [_noun_parts(child, tree.label, index == last) for index, child in enumerate(tree.children)]
+    parts = [_noun_parts(child, name(tree), index == last) for index, child in enumerate(tree.children)]
     return Tree(tree.label, [node for nodes in parts for node in nodes])
 
 
 def _noun_parts(node: Node, above: str, is_last: bool) -> Sequence[Node]:
     if isinstance(node, Leaf):
         return [node]
-    if node.label != "NML":
+    if name(node) != "NML":
         return [replace_nml(node)]
     if above in ("PRN", "TOP"):
         return [replace_nml(Tree("NP", node.children))]
@@ -141,14 +140,14 @@ def _is_range(node: Node) -> bool:
 def _coordinated(node: Node) -> Node:
     if isinstance(node, Leaf):
         return node
-    return replace_nml(Tree("NX", node.children) if node.label == "NML" else node)
+    return replace_nml(Tree("NX", node.children) if name(node) == "NML" else node)
 
 
 def name_wh_phrases(tree: Tree) -> Tree:
     """Labels the relative or interrogative phrase of an SBAR or SBARQ as WHNP; GUM often has NP."""
 
     def rename(node: Tree) -> Tree:
-        if node.label not in ("SBAR", "SBARQ"):
+        if name(node) not in ("SBAR", "SBARQ"):
             return node
         return Tree(node.label, map(_wh_phrase, node.children))
 
@@ -156,7 +155,7 @@ def name_wh_phrases(tree: Tree) -> Tree:
 
 
 def _wh_phrase(node: Node) -> Node:
-    if isinstance(node, Tree) and node.label == "NP" and name(node.children[0]) in WH_TAGS:
+    if isinstance(node, Tree) and name(node) == "NP" and name(node.children[0]) in WH_TAGS:
         return Tree("WHNP", node.children)
     return node
 

@@ -82,12 +82,12 @@ def _join(node: Tree, start: int, runs: Sequence[Run]) -> Tree:
             index += 1
             continue
         last = borders.index(run.end)
-        before_noun = node.label in BEFORE_NOUNS and any(map(_is_noun, node.children[last:]))
+        before_noun = name(node) in BEFORE_NOUNS and any(map(_is_noun, node.children[last:]))
         if last == index + 1 and isinstance(child, Tree):
             joined.append(_joined_phrase(child, before_noun))
         else:
             pieces = Tree(node.label, node.children[index:last]).leaves()
-            joined.append(_joined_word(pieces, node.label, before_noun))
+            joined.append(_joined_word(pieces, name(node), before_noun))
         index = last
     return Tree(node.label, joined)
 
@@ -98,10 +98,10 @@ def _is_noun(node: Node) -> bool:
 
 def _joined_phrase(phrase: Tree, before_noun: bool) -> Node:
     """A phrase whose words became one. In front of a noun only the word is left, as in the WSJ."""
-    if phrase.label == "PP" and not before_noun:
+    if name(phrase) == "PP" and not before_noun:
         return phrase  # "in - frame" has no part of speech as one word
-    word = _joined_word(phrase.leaves(), phrase.label, before_noun)
-    return word if before_noun or phrase.label in ("QP", "NML") else Tree(phrase.label, [word])
+    word = _joined_word(phrase.leaves(), name(phrase), before_noun)
+    return word if before_noun or name(phrase) in ("QP", "NML") else Tree(phrase.label, [word])
 
 
 def _joined_word(leaves: Sequence[Leaf], phrase: str, before_noun: bool) -> Leaf:

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from corpus import Collator, Corpus, translation
 from targets import Beliefs, Targets
-from teaching import Teachers, fit_temperature, sparse
+from teaching import Teachers, fit_temperature
 
 from fencepost.features.batch import Batch
 from fencepost.features.batching import pieces
@@ -76,7 +76,7 @@ def main() -> None:
 def label(teachers: Teachers, collator: Collator, places: np.ndarray, lengths: list[int]) -> Targets:
     found, order = [], []
     for group in pieces(lengths, BATCH_TOKENS):
-        found.append(sparse(teachers.believe(collator.batch(places[group]))))
+        found.append(teachers.label(collator.batch(places[group])))
         order += group
     return Targets.joined(found).ordered(np.argsort(order))
 

@@ -4,7 +4,8 @@
 
 For the development set and each test set of DATA, harmonised as prepare.py wrote them: labelled F1 (COLLINS, gold words
 and gold tags on both sides), complete match and tag accuracy. Over the constituents of the best trees: the expected
-calibration error, and the share of correct ones among those with a probability of 0.99 or more. --together measures
+calibration error, and the share of correct ones among those with a probability of 0.99 or more. If the models predict
+functions: F1 of the functions of correctly found constituents, in all and by function. --together measures
 several teachers as one: the tree with the greatest mean score, and the mean of their probabilities.
 """
 
@@ -23,21 +24,20 @@ import torch
 from corpora import TESTS
 from label import development
 from nodes import with_leaves
-from teaching import Believed, Teachers, fit_temperature
+from teaching import Believed, Teachers, best_trees, fit_temperature
 
-from fencepost.backends.charts import decode
 from fencepost.chart import cky, packing
-from fencepost.chart.scores import LabelChart
 from fencepost.evaluation.calibration import Calibration
+from fencepost.evaluation.functions import FunctionCounts, marked_phrases
 from fencepost.evaluation.score import score
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import TOKEN_MARKS
-from fencepost.model.cells import best_labels
 from fencepost.parsing.confidence import ConstituentReader
 from fencepost.training import tagging
-from fencepost.trees.spans import nest, spans_below_root
+from fencepost.trees.functions import Mark, without_functions
+from fencepost.trees.spans import Phrase, nest, phrases, spans_below_root
 from fencepost.trees.tree import Leaf, Tree
 from fencepost.trees.treebank import Sentence, Treebank
 
@@ -83,6 +83,9 @@ class Known:
 
 def measured(teachers: Teachers, gold: Sequence[Tree]) -> dict[str, float]:
     begun = time.monotonic()
+    marked = [marked_phrases(tree) for tree in gold]
+    gold = [without_functions(tree) for tree in gold]
+    functions = FunctionCounts()
     predicted: dict[int, Tree] = {}
     confidence: list[float] = []
     correct: list[bool] = []
@@ -90,7 +93,7 @@ def measured(teachers: Teachers, gold: Sequence[Tree]) -> dict[str, float]:
     indexer, reader = Indexer(teachers.folder.config, vocabularies), ConstituentReader(vocabularies.labels.chains)
     for group in pieces([len(tree.leaves()) for tree in gold], BATCH_TOKENS):
         believed = teachers.believe(indexer.batch([Sentence.of(gold[place]) for place in group]))
-        for place, (tree, known, tags) in zip(group, best_trees(believed, force_root), strict=True):
+        for place, (tree, known, tags) in zip(group, known_trees(believed, force_root), strict=True):
             words = gold[place].words()
             leaves = [Leaf(vocabularies.tags.symbols[tag - TOKEN_MARKS], w) for tag, w in zip(tags, words, strict=True)]
             chains = [vocabularies.labels.chains[label] for label in tree.labels.tolist()]
@@ -100,6 +103,7 @@ def measured(teachers: Teachers, gold: Sequence[Tree]) -> dict[str, float]:
                 assert part.probability is not None
                 confidence.append(part.probability)
                 correct.append((part.label, part.start, part.end) in right)
+        count_functions(functions, teachers, believed, [marked[place] for place in group])
     trees = [predicted[place] for place in range(len(gold))]
     found = score(gold, [with_leaves(tree, right.leaves()) for tree, right in zip(trees, gold, strict=True)])
     calibration = Calibration(np.array(confidence), np.array(correct))
@@ -115,17 +119,31 @@ def measured(teachers: Teachers, gold: Sequence[Tree]) -> dict[str, float]:
         "log_loss": round(calibration.log_loss(), 5),
         "sure": round(float(sure.mean()), 4),
         "right_if_sure": round(float(calibration.correct[sure].mean()), 5) if sure.any() else 0.0,
+        **{f"function_f1_{row.name}": round(row.f1, 2) for row in functions.rows()},
+        **({"function_f1": round(functions.total().f1, 3)} if functions.rows() else {}),
         "seconds": round(time.monotonic() - begun, 2),
     }
 
 
-def best_trees(believed: Believed, force_root: bool) -> list[tuple[cky.Decoded, Known, Ints]]:
+def count_functions(
+    counts: FunctionCounts, teachers: Teachers, believed: Believed, gold: Sequence[Sequence[tuple[Phrase, Mark]]]
+) -> None:
+    """Counts the functions of correctly found constituents, if the teachers predict functions."""
+    known = teachers.folder.vocabularies.functions
+    if known is None:
+        return
+    spans = teachers.best_spans(believed)
+    _, probabilities = teachers.functions(believed, spans)
+    names = (None, *known.symbols)
+    best = iter(probabilities.argmax(axis=1).tolist())
+    for own, right in zip(spans, gold, strict=True):
+        counts.add(right, [(phrase, names[next(best)]) for phrase in phrases(own)])
+
+
+def known_trees(believed: Believed, force_root: bool) -> list[tuple[cky.Decoded, Known, Ints]]:
     """For each sentence: the tree with the greatest score, the probabilities of its spans' labels, and the tags."""
     lengths = believed.lengths.cpu().numpy()
-    best, labels = best_labels(believed.scores, believed.lengths, force_root)
-    scores, marked = decode(best, believed.lengths)
-    chart = LabelChart(np.empty(0, np.float32), labels.cpu().numpy(), lengths)
-    trees = cky.collect(chart, scores.cpu().numpy(), marked.cpu().numpy())
+    trees = best_trees(believed, force_root)
     tags = np.split((believed.tags[:, TOKEN_MARKS:].argmax(dim=1) + TOKEN_MARKS).cpu().numpy(), np.cumsum(lengths)[:-1])
     offsets = packing.offsets(lengths)
     cells = [

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from fencepost.trees.functions import split_functions, split_label, with_functions
+from fencepost.trees.normalize import Normalization, normalize
 from fencepost.trees.tree import Leaf, Node, Tree
 
 
 def name(node: Node) -> str:
-    """The label of a phrase or the tag of a word."""
-    return node.label if isinstance(node, Tree) else node.tag
+    """The label of a phrase, without its function, or the tag of a word."""
+    return split_label(node.label)[0] if isinstance(node, Tree) else node.tag
+
+
+def renamed(node: Tree, label: str) -> str:
+    """Another label with the function that the phrase has."""
+    return label + node.label.removeprefix(name(node))
+
+
+def merge_repeats(tree: Tree) -> Tree:
+    """Merges a phrase with an only child of the same label. The outer function counts if there are two."""
+    merged = normalize(tree, Normalization(keep_functions=True)) or tree
+    return with_functions(*split_functions(merged))
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:

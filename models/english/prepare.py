@@ -1,10 +1,12 @@
 """Writes the training, development and test files of the English model from the treebanks.
 
-    python models/english/prepare.py --treebanks DIR --out DIR [--seed 1] [--craft 6000]
+    python models/english/prepare.py --treebanks DIR --out DIR [--seed 1] [--craft 6000] [--functions]
 
 DIR has the folders en/gum, en/masc, en/craft and en/wsj-sample, each with train, dev and test (.txt, one tree per line)
 and a .meta.tsv beside each. The same seed gives the same files. train.txt is train.gum.txt, train.masc.txt and
-train.craft.txt, shuffled. --craft is the greatest number of CRAFT's sentences, which are chosen at random.
+train.craft.txt, shuffled. --craft is the greatest number of CRAFT's sentences, which are chosen at random. --functions
+keeps grammatical functions in the labels (NP-SBJ), for models with scorer.functions = true; each treebank's folder then
+also has its own files, raw/train.*.gz and so on. The sentences are the same with and without.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +33,7 @@ from edits import (
 from harmonize import harmonize
 from hyphens import join_hyphens
 
+from fencepost.trees.functions import without_functions
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Treebank
 
@@ -55,9 +59,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--craft", type=int, default=CRAFT_TRAIN)
+    parser.add_argument("--functions", action="store_true")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    tests = {corpus: load(arguments.treebanks, corpus, splits) for corpus, splits in TESTS.items()}
+    read = partial(load, arguments.treebanks, functions=arguments.functions)
+    tests = {corpus: read(corpus, splits) for corpus, splits in TESTS.items()}
     for corpus, items in tests.items():
         save_tests(arguments.out, corpus, items)
     tested = {letters(item.tree) for items in tests.values() for item in items if long_enough(item.tree)}
@@ -66,9 +72,9 @@ def main() -> None:
         # One generator per treebank, so that a change to one treebank doesn't affect the others.
         choice = random.Random(f"{arguments.seed} {corpus}")
         most = arguments.craft if corpus == "craft" else None
-        found = training_trees(load(arguments.treebanks, corpus, ["train"]), corpus, tested, choice, most)
+        found = training_trees(read(corpus, ["train"]), corpus, tested, choice, most)
         train += save(arguments.out / f"train.{corpus}.txt", found)
-        dev_trees = development_trees(load(arguments.treebanks, corpus, ["dev"]), corpus, choice)
+        dev_trees = development_trees(read(corpus, ["dev"]), corpus, choice)
         dev += save(arguments.out / f"dev.{corpus}.txt", dev_trees)
     random.Random(arguments.seed).shuffle(train)
     save(arguments.out / "train.txt", train)
@@ -110,8 +116,9 @@ def without_repeats(trees: Iterable[Tree]) -> Iterator[Tree]:
     """Drops a tree after its first ``MOST_REPEATS`` occurrences."""
     seen: Counter[str] = Counter()
     for tree in trees:
-        seen[str(tree)] += 1
-        if seen[str(tree)] <= MOST_REPEATS:
+        text = str(without_functions(tree))
+        seen[text] += 1
+        if seen[text] <= MOST_REPEATS:
             yield tree
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,16 +11,20 @@ import numpy as np
 import torch
 from corpus import Ragged
 from targets import Beliefs as HostBeliefs
-from targets import Targets, by_sentence
+from targets import Targets, by_sentence, function_columns, without_function_columns
 from torch import Tensor
 
+from fencepost.backends.base import FunctionReader
 from fencepost.backends.charts import decode, marginals
 from fencepost.backends.torch import Precision, TorchBackend, at_precision
-from fencepost.chart import packing
+from fencepost.chart import cky, packing
+from fencepost.chart.scores import Floats, LabelChart
 from fencepost.features.batch import Batch
+from fencepost.features.constituents import Constituents
 from fencepost.model.cells import best_labels, sentences_of_cells
 from fencepost.model.parser_model import TorchBatch
 from fencepost.storage.model_folder import ModelFolder
+from fencepost.trees.spans import Span
 
 LEAST: Final = 0.02  # smaller probabilities are left out
 TEMPERATURES: Final = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
@@ -34,6 +38,7 @@ class Believed(NamedTuple):
     tags: Tensor  # [W, tags]
     confidence: Tensor  # [B] the probability of the best tree
     lengths: Tensor  # [B]
+    functions: Sequence[FunctionReader] = ()  # one per teacher, if they predict functions
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,22 +63,61 @@ class Teachers:
         """The mean over all teachers. Scores are divided by the temperature first."""
         device, force_root = self.backends[0].device, self.folder.config.scorer.force_root
         tensors = TorchBatch.of(batch, device)
-        found = [self._one(backend, tensors, temperature or self.temperature, force_root) for backend in self.backends]
+        encoded = [self._encode(backend, tensors) for backend in self.backends]
+        pairs = zip(self.backends, encoded, strict=True)
+        found = [self._one(backend, y, tensors, temperature or self.temperature, force_root) for backend, y in pairs]
         scores, labels, tags, confidence = (torch.stack(parts).mean(dim=0) for parts in zip(*found, strict=True))
-        return Believed(scores, labels, tags, confidence, tensors.lengths)
+        readers: list[FunctionReader] = []
+        if self.folder.vocabularies.functions is not None:
+            pairs = zip(self.backends, encoded, strict=True)
+            readers = [backend.function_reader(y, tensors, batch.lengths) for backend, y in pairs]
+        return Believed(scores, labels, tags, confidence, tensors.lengths, readers)
 
-    def _one(
-        self, backend: TorchBackend, batch: TorchBatch, temperature: float, force_root: bool
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def best_spans(self, believed: Believed) -> list[list[Span]]:
+        """The constituents of the tree with the greatest score of each sentence."""
+        chains = self.folder.vocabularies.labels.chains
+        trees = best_trees(believed, self.folder.config.scorer.force_root)
+        columns = ([tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist()] for tree in trees)
+        return [[Span(start, end, chains[label]) for start, end, label in zip(*rows, strict=True)] for rows in columns]
+
+    def label(self, batch: Batch) -> Targets:
+        """What a student learns: the larger probabilities, and the functions of the best trees."""
+        believed = self.believe(batch)
+        targets = sparse(believed)
+        if not believed.functions:
+            return targets
+        constituents, probabilities = self.functions(believed, self.best_spans(believed))
+        bounds = np.searchsorted(constituents.sentences, np.arange(len(batch) + 1)).tolist()
+        parts = []
+        for own in map(slice, bounds[:-1], bounds[1:]):
+            columns = [column[own] for column in vars(constituents).values()]
+            parts.append((Constituents(*columns), np.where(probabilities[own] >= LEAST, probabilities[own], 0)))
+        return replace(targets, **function_columns(parts))
+
+    def functions(self, believed: Believed, spans: Sequence[Sequence[Span]]) -> tuple[Constituents, Floats]:
+        """The constituents of some trees, and the mean of the teachers' probabilities of their functions."""
+        constituents = Constituents.of(spans, self.folder.vocabularies.labels)
+        read = [reader(constituents) for reader in believed.functions]
+        return constituents, np.mean(read, axis=0, dtype=np.float32)
+
+    @staticmethod
+    def _encode(backend: TorchBackend, batch: TorchBatch) -> Tensor:
         if backend.model.training:
             backend.model.eval()
         with at_precision(backend.precision, backend.device):
-            output = backend.model(batch, backend.plan)
-        assert output.tag_scores is not None
-        scores = output.span_scores.float() / temperature
+            return backend.model.encode(batch, backend.plan)
+
+    def _one(
+        self, backend: TorchBackend, y: Tensor, batch: TorchBatch, temperature: float, force_root: bool
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        model = backend.model
+        assert model.tag_scorer is not None
+        with at_precision(backend.precision, backend.device):
+            span_scores, tag_scores = model.span_scorer(y, batch), model.tag_scorer(y, batch)
+        scores = span_scores.float() / temperature
         labels, total = marginals(scores, batch.lengths, force_root)
         best, _ = decode(best_labels(scores, batch.lengths, force_root)[0], batch.lengths)
-        return scores, labels, output.tag_scores.float().softmax(dim=1), (best - total).exp()
+        return scores, labels, tag_scores.float().softmax(dim=1), (best - total).exp()
 
 
 def sparse(believed: Believed, least: float = LEAST) -> Targets:
@@ -96,7 +140,16 @@ def sparse(believed: Believed, least: float = LEAST) -> Targets:
         by_sentence(of_word, tags.cpu().numpy(), np.uint16, count),
         by_sentence(of_word, tag_probabilities.cpu().numpy(), np.float16, count),
         Ragged(believed.confidence.cpu().numpy().astype(np.float16), np.arange(count + 1)),
+        **without_function_columns(count),
     )
+
+
+def best_trees(believed: Believed, force_root: bool) -> list[cky.Decoded]:
+    """The tree with the greatest score of each sentence."""
+    best, labels = best_labels(believed.scores, believed.lengths, force_root)
+    scores, marked = decode(best, believed.lengths)
+    chart = LabelChart(np.empty(0, np.float32), labels.cpu().numpy(), believed.lengths.cpu().numpy())
+    return cky.collect(chart, scores.cpu().numpy(), marked.cpu().numpy())
 
 
 def fit_temperature(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]]) -> float:

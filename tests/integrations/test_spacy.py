@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from fencepost.config.toml import config_from_table
 from fencepost.errors import InputError, ModelError, UsageError
+from fencepost.parsing.load import load
 from fencepost.training.train import train
 from fencepost.trees.tree import Tree
+from tests.function_samples import random_function_model
 from tests.samples import TREES, tiny_config
 
 spacy = pytest.importorskip("spacy")
@@ -317,6 +319,50 @@ def test_probabilities_stand_beside_labels_if_they_are_asked_for(pipeline: Pipel
             assert len(span._.probabilities) == len(span._.labels)
             assert all(0 < probability <= 1 for probability in span._.probabilities)
     assert pipeline()(TEXT)[:7]._.probabilities == ()
+
+
+@pytest.fixture(scope="module")
+def function_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return random_function_model(tmp_path_factory.mktemp("functions") / "model")
+
+
+@pytest.mark.parametrize("probabilities", [False, True])
+def test_a_span_has_the_function_of_the_topmost_label_that_has_one(
+    pipeline: Pipeline, function_model: Path, probabilities: bool
+) -> None:
+    parser = load(function_model)
+    document = pipeline(model=str(function_model), functions=True, probabilities=probabilities)(TEXT)
+    document = DocBin(store_user_data=True, docs=[document])
+    (document,) = DocBin(store_user_data=True).from_bytes(document.to_bytes()).get_docs(spacy.blank("en").vocab)
+    seen = set()
+    for sentence in document.sents:
+        (analysis,) = parser.iter_functions([[token.text for token in sentence]])
+        for part in reversed(analysis.constituents):
+            span = sentence[part.start : part.end]
+            chain = [each for each in analysis.constituents if (each.start, each.end) == (part.start, part.end)]
+            best = next((each for each in chain if each.function is not None), chain[0])
+            assert span._.function == best.function
+            assert span._.function_probability == pytest.approx(best.function_probability, abs=1e-5)
+            seen.add(span._.function)
+    assert len(seen) > 1
+
+
+def test_without_asking_a_span_has_no_function(nlp: Any) -> None:
+    sentence = next(nlp(TEXT).sents)
+    assert sentence._.function is None
+    assert sentence._.function_probability is None
+    assert sentence[0]._.function is None
+
+
+def test_a_document_stored_before_there_were_functions_has_none(nlp: Any) -> None:
+    document = nlp(TEXT)
+    del document.user_data[KEY]["functions"]
+    assert document[0]._.function is None
+
+
+def test_functions_of_a_model_without_them_are_an_error(pipeline: Pipeline) -> None:
+    with pytest.raises(UsageError, match="doesn't predict functions"):
+        pipeline(functions=True)(TEXT)
 
 
 def test_a_model_that_reads_tags_reads_those_of_the_pipeline(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from fencepost.chart import packing
 from fencepost.chart.inside import log_partition
 from fencepost.chart.scores import SpanScores
 from fencepost.model import loss as model_loss
-from fencepost.model.loss import Beliefs
+from fencepost.model.loss import Beliefs, function_loss
 
 margin_loss, crf_loss = partial(model_loss.margin_loss, decode=decode), partial(model_loss.crf_loss, inside=inside)
 soft_crf_loss = partial(model_loss.soft_crf_loss, inside=inside)
@@ -262,3 +262,26 @@ def test_gradients_of_the_soft_loss_are_slopes(force_root: bool) -> None:
         return soft_crf_loss(torch.nn.functional.pad(values, (1, 0)), beliefs, lengths, force_root)
 
     assert torch.autograd.gradcheck(loss, scores[:, 1:].clone().requires_grad_())
+
+
+def test_the_loss_of_one_allowed_function_is_cross_entropy() -> None:
+    scores, gold = torch.randn(6, 4, dtype=torch.float64), torch.tensor([0, 1, 2, 3, 3, 0])
+    allowed = torch.nn.functional.one_hot(gold, 4).bool()
+    expected = torch.nn.functional.cross_entropy(scores, gold, reduction="none")
+    torch.testing.assert_close(function_loss(scores, allowed), expected)
+
+
+def test_any_of_several_allowed_functions_will_do() -> None:
+    scores = torch.tensor([[0.0, 30.0, 0.0], [0.0, 0.0, 30.0], [30.0, 0.0, 0.0]])
+    allowed = torch.tensor([[False, True, True]]).expand(3, 3)
+    first, second, third = function_loss(scores, allowed).tolist()
+    assert first < 1e-6
+    assert second < 1e-6
+    assert third > 20
+    assert function_loss(scores, torch.ones(3, 3, dtype=torch.bool)).tolist() == [0, 0, 0]
+
+
+def test_gradients_of_the_function_loss_are_slopes() -> None:
+    scores = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    allowed = torch.tensor([[1, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 0, 0, 1]]).bool()
+    assert torch.autograd.gradcheck(lambda values: function_loss(values, allowed), scores)

@@ -1,11 +1,14 @@
-"""Scores of spans and tags, against the paper's formula one span at a time."""
+"""Scores of spans, tags and functions, against the paper's formula one span at a time."""
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fencepost.model.scorer import SpanScorer, TagScorer
+from fencepost.features.constituents import Constituents
+from fencepost.model.parser_model import TorchConstituents
+from fencepost.model.scorer import FunctionScorer, SpanScorer, TagScorer
 from tests.model.model_samples import SENTENCES, torch_batch
 
 D_MODEL, LABELS = 8, 4
@@ -74,3 +77,25 @@ def test_tags_are_scored_for_words_and_not_for_start_and_stop() -> None:
     tagger, y = TagScorer(D_MODEL, 6, 3), vectors()
     words = torch.cat([y[1:7], y[9:10], y[12:16], y[18:20]])
     torch.testing.assert_close(tagger(y, BATCH), tagger.layers(words))
+
+
+def test_each_constituent_scores_by_its_ends_its_label_and_its_parent() -> None:
+    torch.manual_seed(4)
+    y, functions = vectors(), FunctionScorer(D_MODEL, 6, labels=5, functions=3)
+    nn.init.normal_(functions.norm.weight)
+    nn.init.normal_(functions.norm.bias)
+    sentences, starts, ends = np.array([0, 0, 2, 3]), np.array([0, 2, 1, 0]), np.array([6, 5, 4, 1])
+    labels, parents = np.array([1, 2, 4, 3]), np.array([0, 1, 1, 0])
+    lengths = np.array([len(sentence) for sentence in SENTENCES])
+    constituents = Constituents(sentences, starts, ends, labels, parents)
+    scores = functions(y, BATCH, TorchConstituents.of(constituents, lengths))
+    assert scores.shape == (4, 3)
+    for number, sentence in enumerate(sentences.tolist()):
+        first = int((lengths[:sentence] + 2).sum())
+        own = y[first : first + lengths[sentence] + 2]
+        forward, backward = own[:, 0::2], own[:, 1::2]
+        i, j = int(starts[number]), int(ends[number])
+        both = torch.cat([forward[i], backward[i + 1], forward[j], backward[j + 1]])
+        context = functions.label.weight[labels[number]] + functions.parent.weight[parents[number]]
+        expected = functions.output(torch.relu(functions.norm(functions.hidden(both) + context)))
+        torch.testing.assert_close(scores[number], expected, atol=1e-5, rtol=1e-5)

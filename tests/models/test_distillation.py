@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import torch
 from corpus import Collator, Corpus, Ragged, translation
-from fit import LOG, Fit, Length
+from fit import LOG, Fit, Length, soft_function_loss
 from gold import named_numbers
 from index_text import sentence_of
 from label import label
+from measure import measured
 from mixture import Mixture, Source
 from prune import pruned
 from targets import Targets
@@ -25,6 +26,7 @@ from fencepost.features.batch import Batch, Ints
 from fencepost.features.indexer import Indexer
 from fencepost.features.subwords import Subwords
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
+from fencepost.model.loss import function_loss
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
@@ -257,3 +259,78 @@ def test_ragged_rows_are_taken_in_any_order() -> None:
     assert rows.take([2, 0]).tolist() == [3, 1, 2]
     assert rows.counts([2, 0, 1]).tolist() == [1, 2, 0]
     assert len(rows) == 3
+
+
+MARKED = [
+    Tree.from_string("(TOP (S (NP-SBJ (DT the) (NNS cats)) (VP (VBP sleep)) (. .)))"),
+    Tree.from_string("(TOP (NP-VOC (DT a) (NN cat)))"),
+    Tree.from_string("(TOP (S (`` ``) (NP-SBJ (NNS cats)) (VP (MD cannot) (VP-VOC?-SBJ? (VB sleep)))))"),
+]
+
+
+@pytest.fixture
+def marked(config: Config) -> tuple[Config, Vocabularies]:
+    config = replace(config, scorer=replace(config.scorer, functions=True, function_hidden=8))
+    return config, Vocabularies.of(MARKED, config)
+
+
+def marked_fit(config: Config, vocabularies: Vocabularies, steps: int) -> Fit:
+    collator = Collator(corpus_of(MARKED, config, vocabularies), vocabularies, plain_quotes=True)
+    mixture = Mixture(collator, Targets.of_trees(MARKED, vocabularies), [Source("all", 1, np.arange(3))], 3, 1)
+    return Fit(config, vocabularies, mixture, MARKED, torch.device("cpu"), Length(steps=steps))
+
+
+def test_gold_functions_are_certain_or_open(tmp_path: Path, marked: tuple[Config, Vocabularies]) -> None:
+    _, vocabularies = marked
+    assert vocabularies.functions is not None
+    Targets.of_trees(MARKED, vocabularies).save(tmp_path)
+    found = Targets.load(tmp_path).batch([1, 2], np.array([2, 4])).functions
+    assert found is not None
+    assert list(zip(found.starts.tolist(), found.ends.tolist(), strict=True)) == [
+        (0, 2),
+        (3, 7),
+        (4, 5),
+        (5, 7),
+        (6, 7),
+    ]
+    names = ("-", *vocabularies.functions.symbols)
+    entries = [(holder, names[number]) for holder, number in zip(found.holders, found.functions, strict=True)]
+    assert sorted(entries) == [(0, "VOC"), (1, "-"), (2, "SBJ"), (3, "-"), (4, "-"), (4, "SBJ"), (4, "VOC")]
+    assert (found.probabilities == 1).all()
+
+
+def test_labels_without_functions_can_still_be_read(tmp_path: Path, vocabularies: Vocabularies) -> None:
+    Targets.of_trees(TREES, vocabularies).save(tmp_path)
+    for name in ("starts", "functions", "function_probabilities"):
+        (tmp_path / f"{name}.npy").unlink()
+    assert Targets.load(tmp_path).batch([0, 2], np.array([4, 4])).functions is None
+
+
+def test_functions_of_a_teacher_are_learned_by_cross_entropy_and_open_ones_as_either() -> None:
+    scores = torch.randn(3, 3, dtype=torch.float64, requires_grad=True)
+    weights = torch.tensor([[0.7, 0.3, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], dtype=torch.float64)
+    found = soft_function_loss(scores, weights)
+    likely = scores.log_softmax(dim=1)
+    torch.testing.assert_close(found[0], -(0.7 * likely[0, 0] + 0.3 * likely[0, 1]))
+    torch.testing.assert_close(found[1], -likely[1, 1])
+    torch.testing.assert_close(found[2], function_loss(scores[2:], weights[2:] > 0)[0])
+    assert torch.autograd.gradcheck(lambda values: soft_function_loss(values, weights), scores)
+
+
+def test_teacher_and_student_learn_functions(tmp_path: Path, marked: tuple[Config, Vocabularies]) -> None:
+    config, vocabularies = marked
+    marked_fit(config, vocabularies, 150).run(tmp_path / "teacher", checks=1)
+    log = [json.loads(line) for line in (tmp_path / "teacher" / "log.jsonl").read_text().splitlines()]
+    assert log[-1]["function_f1"] == 100
+    teacher = Teachers.load([tmp_path / "teacher"] * 2, "cpu", "fp32")
+    assert measured(teacher, MARKED)["function_f1"] == 100
+    collator = Collator(corpus_of(MARKED, config, vocabularies), vocabularies, plain_quotes=True)
+    found = label(teacher, collator, np.arange(3), [4, 2, 4]).batch([1, 0], np.array([2, 4])).functions
+    gold = Targets.of_trees(MARKED, vocabularies).batch([1, 0], np.array([2, 4])).functions
+    assert found is not None
+    assert gold is not None
+    assert found.starts.tolist() == gold.starts.tolist()
+    assert found.parents.tolist() == gold.parents.tolist()
+    likely = found.probabilities > 0.5
+    assert found.functions[likely].tolist() == gold.functions.tolist()
+    assert 0.9 < found.probabilities[likely].mean() < 1

@@ -27,7 +27,7 @@ class Oracle(Parser):
     def __init__(self, config: Config) -> None:
         self.config = config
 
-    def parse(self, sentences, *, batch_tokens=None):  # type: ignore[no-untyped-def]
+    def parse(self, sentences, *, batch_tokens=None, functions=False):  # type: ignore[no-untyped-def]
         return [FOUND for _ in sentences]
 
 

@@ -38,7 +38,7 @@ class FlatParser(Parser):
     def __init__(self) -> None:
         self.read: list[tuple[str, ...]] = []
 
-    def parse(self, sentences, *, batch_tokens=None):  # type: ignore[no-untyped-def]
+    def parse(self, sentences, *, batch_tokens=None, functions=False):  # type: ignore[no-untyped-def]
         given = [sentence for sentence in sentences if isinstance(sentence, Sentence)]
         self.read += [sentence.words for sentence in given]
         return [

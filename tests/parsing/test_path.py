@@ -38,13 +38,13 @@ class FlatBackend:
     def __init__(self) -> None:
         self.batches: list[list[int]] = []
 
-    def launch(self, batch: Batch) -> Callable[[], Parsed]:
+    def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
         lengths = batch.lengths.tolist()
         self.batches.append(lengths)
         first, label = np.array([0]), np.array([1])
         return lambda: Parsed([Decoded(0.0, first, np.array([length]), label) for length in lengths], None)
 
-    def score(self, batch: Batch) -> Scored:
+    def score(self, batch: Batch, *, functions: bool = False) -> Scored:
         raise NotImplementedError
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from fencepost.chart.cky import Decoded
-from fencepost.chart.scores import SpanScores
+from fencepost.chart.scores import Floats, SpanScores
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.constituents import Constituents
+
+FunctionReader: TypeAlias = Callable[[Constituents], Floats]
+"""Constituents of a batch, whatever their trees -> the probability of each function: [C, functions]."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,7 @@ class Parsed:
 
     trees: list[Decoded]
     tags: Ints | None  # [W] predicted tag of each word, where the model predicts tags
+    functions: FunctionReader | None = None  # if they were asked for
 
 
 @dataclass(frozen=True)
@@ -25,19 +30,21 @@ class Scored:
 
     spans: SpanScores
     tags: Ints | None
+    functions: FunctionReader | None = None
 
 
 class Backend(Protocol):
     """Runs one model."""
 
-    def launch(self, batch: Batch) -> Callable[[], Parsed]:
+    def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
         """Starts work on a batch; the returned function waits for the result and returns it.
 
-        On a GPU the host can build the trees of one batch while the device works on the next.
+        On a GPU the host can build the trees of one batch while the device works on the next. ``functions`` asks a
+        model that predicts functions for a reader of them.
         """
         ...
 
-    def score(self, batch: Batch) -> Scored: ...
+    def score(self, batch: Batch, *, functions: bool = False) -> Scored: ...
 
     @property
     def threads(self) -> int:

@@ -28,7 +28,7 @@ from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions
 from fencepost.model.pretrained import ScalarMix, pretrained_parts
 from fencepost.model.scorer import TagScorer
-from fencepost.storage.model_files import ONNX, SPANS, require_listed
+from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS, require_listed
 from fencepost.storage.model_folder import ModelFolder, disagreement
 from fencepost.storage.onnx_graph import Constant, OnnxGraph, read_onnx_graph
 
@@ -107,7 +107,8 @@ def load_exported_weights(folder: ModelFolder, model: ParserModel) -> None:
 
     Raises ModelError if a graph is damaged, or if it belongs to another model.
     """
-    for name in (ONNX, SPANS, *graphs(folder.config)):
+    functions = [FUNCTIONS] * folder.config.scorer.functions
+    for name in (ONNX, SPANS, *functions, *graphs(folder.config)):
         require_listed(folder.path, name)
         weights = _WeightsInOrder(read_onnx_graph(folder.path / name))
         try:
@@ -146,6 +147,16 @@ def _spans(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> Non
     _put(scorer.output.bias, weights.bias()[1:])
 
 
+def _functions(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> None:
+    scorer = model.function_scorer
+    assert scorer is not None
+    _put(scorer.label.weight, weights.table())
+    _put(scorer.parent.weight, weights.table())
+    _linear(weights, scorer.hidden)
+    _norm(weights, scorer.norm)
+    _linear(weights, scorer.output)
+
+
 def _letters(weights: _WeightsInOrder, model: ParserModel, config: Config) -> None:
     for kind, module in zip(config.lexical, model.lexical.representations, strict=True):
         if LEXICAL_KINDS[kind].graph == LETTERS:
@@ -175,6 +186,7 @@ def _subwords(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> 
 _GRAPHS: Final[dict[str, Callable[[_WeightsInOrder, ParserModel, Config], None]]] = {
     ONNX: _model,
     SPANS: _spans,
+    FUNCTIONS: _functions,
     LETTERS: _letters,
     SUBWORDS: _subwords,
 }

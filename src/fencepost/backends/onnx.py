@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import onnxruntime
 from onnxruntime import InferenceSession
 
-from fencepost.backends.base import Parsed, Scored
+from fencepost.backends.base import FunctionReader, Parsed, Scored
 from fencepost.backends.word_vector_cache import WordVectorCache
 from fencepost.chart import cky, packing
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
@@ -18,8 +18,9 @@ from fencepost.config.settings import REACH, Config, PlanConfig
 from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
+from fencepost.features.constituents import Constituents
 from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, graphs
-from fencepost.storage.model_files import ONNX, SPANS, require_listed
+from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS, require_listed
 from fencepost.storage.model_folder import ModelFolder, disagreement
 
 BATCH_TOKENS: Final = 4_000
@@ -35,6 +36,7 @@ class OnnxBackend:
     def __init__(self, sessions: dict[str, InferenceSession], config: Config) -> None:
         """``sessions`` maps the file name of each graph to its session."""
         self._model, self._spans = sessions[ONNX], sessions[SPANS]
+        self._functions = sessions.get(FUNCTIONS)
         self._letters, self._subwords = sessions.get(LETTERS), sessions.get(SUBWORDS)
         self._cache = WordVectorCache(self._spell)
         self._plan = config.eval.plan
@@ -46,6 +48,8 @@ class OnnxBackend:
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
         """``threads`` share each matrix product, which helps with one sentence; for a file, use several processes."""
         names = [ONNX, SPANS, *graphs(folder.config)]
+        if folder.config.scorer.functions:
+            names.append(FUNCTIONS)
         sessions = {name: _session(folder, name, threads) for name in names}
         _require_agreement(folder, sessions)
         return cls(sessions, folder.config)
@@ -58,8 +62,8 @@ class OnnxBackend:
     def batch_tokens(self) -> int:
         return BATCH_TOKENS
 
-    def launch(self, batch: Batch) -> Callable[[], Parsed]:
-        fenceposts, tags = self._encode(batch)
+    def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
+        fenceposts, tags, vectors = self._encode(batch, functions)
         pairs = _pairs(batch.lengths)
         parts = [_run(self._spans, ("best", "label"), piece) for piece in _cut(fenceposts, *pairs)]
         best, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -67,20 +71,40 @@ class OnnxBackend:
             roots = packing.roots(batch.lengths)
             (scores,) = _run(self._spans, ("scores",), _spans(fenceposts, pairs[0][roots], pairs[1][roots]))
             best[roots], labels[roots] = scores[:, 1:].max(axis=1), 1 + scores[:, 1:].argmax(axis=1)
-        parsed = Parsed(cky.decode(LabelChart(best, labels.astype(np.int32), batch.lengths)), tags)
+        trees = cky.decode(LabelChart(best, labels.astype(np.int32), batch.lengths))
+        parsed = Parsed(trees, tags, self._function_reader(vectors, batch.lengths))
         return lambda: parsed
 
-    def score(self, batch: Batch) -> Scored:
-        fenceposts, tags = self._encode(batch)
+    def score(self, batch: Batch, *, functions: bool = False) -> Scored:
+        fenceposts, tags, vectors = self._encode(batch, functions)
         parts = (_run(self._spans, ("scores",), piece)[0] for piece in _cut(fenceposts, *_pairs(batch.lengths)))
-        return Scored(SpanScores.from_pieces(parts, batch.lengths), tags)
+        reader = self._function_reader(vectors, batch.lengths)
+        return Scored(SpanScores.from_pieces(parts, batch.lengths), tags, reader)
 
-    def _encode(self, batch: Batch) -> tuple[Floats, Ints | None]:
-        """The projected fenceposts of all sentences [F, hidden], and the tags of their words [W]."""
+    def _function_reader(self, vectors: Floats | None, lengths: Ints) -> FunctionReader | None:
+        if vectors is None:
+            return None
+        session = self._functions
+        assert session is not None
+
+        def read(constituents: Constituents) -> Floats:
+            starts, ends = constituents.fenceposts(lengths)
+            labels, parents = constituents.labels, constituents.parents
+            feeds = {**_spans(vectors, starts, ends, "vectors"), "labels": labels, "parents": parents}
+            (probabilities,) = _run(session, ("probabilities",), feeds)
+            return np.asarray(probabilities)
+
+        return read
+
+    def _encode(self, batch: Batch, functions: bool) -> tuple[Floats, Ints | None, Floats | None]:
+        """The projected fenceposts of all sentences [F, hidden], the tags of their words [W] if the model predicts
+        tags, and the vectors of the fenceposts [F, d_model] if ``functions`` are asked for.
+        """
         first_token, first_post, first_word = (_firsts(batch.lengths + more) for more in (2, 1, 0))
         letters, subwords = self._letter_vectors(batch), self._subword_vectors(batch)
-        wanted = ("fenceposts", "predicted_tags") if self._predicts_tags else ("fenceposts",)
+        wanted = ["fenceposts", *["predicted_tags"] * self._predicts_tags, *["vectors"] * functions]
         fenceposts: Floats | None = None
+        vectors: Floats | None = None
         tags = np.empty(batch.lengths.sum(), np.int64)
         for sentences in self._groups(batch.lengths):
             lengths = batch.lengths[sentences]
@@ -89,14 +113,18 @@ class OnnxBackend:
             token = first_token[sentences, None] + np.minimum(np.arange(width), lengths[:, None] + 1)
             feeds = self._feeds(batch, token, letters, subwords)
             feeds |= _sequence_feeds(lengths + 2, width, self._plan, self._longest)
-            outputs = _run(self._model, wanted, feeds)
+            outputs = dict(zip(wanted, _run(self._model, wanted, feeds), strict=True))
             if fenceposts is None:
-                fenceposts = np.empty(((batch.lengths + 1).sum(), outputs[0].shape[-1]), np.float32)
-            _scatter(fenceposts, outputs[0], first_post[sentences], lengths + 1)
+                fenceposts = np.empty(((batch.lengths + 1).sum(), outputs["fenceposts"].shape[-1]), np.float32)
+            _scatter(fenceposts, outputs["fenceposts"], first_post[sentences], lengths + 1)
             if self._predicts_tags:
-                _scatter(tags, outputs[1][:, 1:], first_word[sentences], lengths)
+                _scatter(tags, outputs["predicted_tags"][:, 1:], first_word[sentences], lengths)
+            if functions:
+                if vectors is None:
+                    vectors = np.empty((len(fenceposts), outputs["vectors"].shape[-1]), np.float32)
+                _scatter(vectors, outputs["vectors"], first_post[sentences], lengths + 1)
         assert fenceposts is not None
-        return fenceposts, tags if self._predicts_tags else None
+        return fenceposts, tags if self._predicts_tags else None, vectors
 
     def _groups(self, lengths: Ints) -> Iterator[list[int]]:
         """Sentences to encode together. Those so long that their positions restart get groups of their own."""
@@ -197,6 +225,10 @@ def _require_agreement(folder: ModelFolder, sessions: dict[str, InferenceSession
     labels = {value.name: value.shape[-1] for value in sessions[SPANS].get_outputs()}["scores"]
     if labels != len(folder.vocabularies.labels):
         raise disagreement(folder, f"{SPANS} knows {labels} labels, not {len(folder.vocabularies.labels)}")
+    if FUNCTIONS in sessions:
+        functions, known = sessions[FUNCTIONS].get_outputs()[0].shape[-1], folder.vocabularies.functions
+        if known is None or functions != len(known):
+            raise disagreement(folder, f"{FUNCTIONS} knows {functions} functions, not {len(known or ())}")
 
 
 def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
@@ -215,9 +247,9 @@ def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
         raise ModelError(f"{path}: ONNX Runtime can't read it: {error}", hint="export the model again") from error
 
 
-def _run(session: InferenceSession, outputs: tuple[str, ...], feeds: dict[str, npt.NDArray[Any]]) -> list[Any]:
+def _run(session: InferenceSession, outputs: Sequence[str], feeds: dict[str, npt.NDArray[Any]]) -> list[Any]:
     inputs = {value.name: feeds[value.name] for value in session.get_inputs()}
-    return list(session.run(outputs, inputs))
+    return list(session.run(list(outputs), inputs))
 
 
 def _firsts(counts: Ints) -> Ints:
@@ -238,8 +270,8 @@ def _pairs(lengths: Ints) -> tuple[Ints, Ints]:
     return first + starts, first + ends
 
 
-def _spans(fenceposts: Floats, starts: Ints, ends: Ints) -> dict[str, npt.NDArray[Any]]:
-    return {"fenceposts": fenceposts, "starts": starts, "ends": ends}
+def _spans(fenceposts: Floats, starts: Ints, ends: Ints, name: str = "fenceposts") -> dict[str, npt.NDArray[Any]]:
+    return {name: fenceposts, "starts": starts, "ends": ends}
 
 
 def _cut(fenceposts: Floats, starts: Ints, ends: Ints) -> Iterator[dict[str, npt.NDArray[Any]]]:

@@ -16,18 +16,19 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from fencepost.backends.base import Parsed, Scored
+from fencepost.backends.base import FunctionReader, Parsed, Scored
 from fencepost.backends.charts import decode
 from fencepost.backends.exported_weights import load_exported_weights
 from fencepost.chart import cky
-from fencepost.chart.scores import LabelChart, SpanScores
+from fencepost.chart.scores import Floats, LabelChart, SpanScores
 from fencepost.config.settings import Config
 from fencepost.errors import ModelError, UsageError, require_device
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.constituents import Constituents
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.cells import label_roots_, root_cells
-from fencepost.model.parser_model import ParserModel, TorchBatch
+from fencepost.model.parser_model import ParserModel, TorchBatch, TorchConstituents
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
 from fencepost.storage.model_files import WEIGHTS
@@ -69,6 +70,8 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
         letters=len(vocabularies.letters),
         word_counts=counts,
         pretrained=vocabularies.pretrained,
+        single_labels=1 + len(vocabularies.labels.symbols),
+        functions=0 if vocabularies.functions is None else len(vocabularies.functions),
     )
 
 
@@ -137,18 +140,19 @@ class TorchBackend:
         return CUDA_BATCH_TOKENS if self.device.type == "cuda" else CPU_BATCH_TOKENS
 
     @torch.inference_mode()
-    def launch(self, batch: Batch) -> Callable[[], Parsed]:
+    def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
         with self._here():
-            return self._launch(batch)
+            return self._launch(batch, functions)
 
-    def _launch(self, batch: Batch) -> Callable[[], Parsed]:
+    def _launch(self, batch: Batch, functions: bool) -> Callable[[], Parsed]:
         tensors = self._send(batch)
         with at_precision(self.precision, self.device):
             y = self.model.encode(tensors, self.plan)
             tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
             best, labels = self._best_labels(y, tensors)
+            reader = self.function_reader(y, tensors, batch.lengths) if functions else None
         if self.device.type == "cpu":
-            return lambda: _on_host(best, labels, tags, batch.lengths)
+            return lambda: _on_host(best, labels, tags, batch.lengths, reader)
         scores, marked = decode(best, tensors.lengths)
         answers = [_to_host(scores), _to_host(labels), _to_host(marked)]
         tags = None if tags is None else _to_host(tags)
@@ -159,9 +163,25 @@ class TorchBackend:
             ready.synchronize()
             tree_scores, cell_labels, in_tree = (answer.numpy() for answer in answers)
             chart = LabelChart(np.empty(0, np.float32), cell_labels, batch.lengths)
-            return Parsed(cky.collect(chart, tree_scores, in_tree), None if tags is None else tags.numpy())
+            trees = cky.collect(chart, tree_scores, in_tree)
+            return Parsed(trees, None if tags is None else tags.numpy(), reader)
 
         return finish
+
+    def function_reader(self, y: Tensor, batch: TorchBatch, lengths: Ints) -> FunctionReader:
+        """Reads functions from the encoder's vectors of a batch."""
+        scorer = self.model.function_scorer
+        assert scorer is not None
+        fenceposts = scorer.project(y, batch)
+
+        @torch.inference_mode()
+        def read(constituents: Constituents) -> Floats:
+            with self._here():
+                sent = TorchConstituents.of(constituents, lengths, self.device)
+                probabilities: Floats = scorer.score(fenceposts, sent).softmax(dim=1).cpu().numpy()
+                return probabilities
+
+        return read
 
     def _best_labels(self, y: Tensor, batch: TorchBatch) -> tuple[Tensor, Tensor]:
         """The best score and label of every span, a piece of the chart at a time.
@@ -184,11 +204,16 @@ class TorchBackend:
         return best, labels.int()
 
     @torch.inference_mode()
-    def score(self, batch: Batch) -> Scored:
+    def score(self, batch: Batch, *, functions: bool = False) -> Scored:
+        tensors = self._send(batch)
         with self._here(), at_precision(self.precision, self.device):
-            output = self.model(self._send(batch), self.plan)
-        tags: Ints | None = None if output.tag_scores is None else _best_tags(output.tag_scores).cpu().numpy()
-        return Scored(SpanScores.from_packed(output.span_scores.cpu().numpy(), batch.lengths), tags)
+            y = self.model.encode(tensors, self.plan)
+            scores = self.model.span_scorer(y, tensors)
+            tag_scores = None if self.model.tag_scorer is None else self.model.tag_scorer(y, tensors)
+            reader = self.function_reader(y, tensors, batch.lengths) if functions else None
+        tags: Ints | None = None if tag_scores is None else _best_tags(tag_scores).cpu().numpy()
+        spans = SpanScores.from_packed(scores.cpu().numpy(), batch.lengths)
+        return Scored(spans, tags, reader)
 
     def _send(self, batch: Batch) -> TorchBatch:
         if self.model.training:
@@ -201,10 +226,12 @@ def _best_tags(scores: Tensor) -> Tensor:
     return scores[:, TOKEN_MARKS:].argmax(1) + TOKEN_MARKS
 
 
-def _on_host(best: Tensor, labels: Tensor, tags: Tensor | None, lengths: Ints) -> Parsed:
+def _on_host(
+    best: Tensor, labels: Tensor, tags: Tensor | None, lengths: Ints, functions: FunctionReader | None
+) -> Parsed:
     """Decodes with numpy, which is faster on a CPU."""
     chart = LabelChart(best.numpy(), labels.numpy(), lengths)
-    return Parsed(cky.decode(chart), None if tags is None else tags.numpy())
+    return Parsed(cky.decode(chart), None if tags is None else tags.numpy(), functions)
 
 
 def _to_host(tensor: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ EXAMPLES: Final = """\
 examples:
   fencepost parse --text "The time for action is now."
   fencepost parse book.txt --format json --probabilities > book.jsonl
+  fencepost parse --functions --text "She lives in Rome now."
   fencepost parse book.txt --format html --output book.html
   fencepost parse --tokenized sentences.txt --output trees.txt
   fencepost parse --lines --kbest 5 --format json questions.txt
@@ -69,6 +70,9 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument("--kbest", type=int, metavar="K", help="give the K best trees of each sentence")
     parser.add_argument("--probabilities", action="store_true", help="give the probability of each constituent")
     parser.add_argument(
+        "--functions", action="store_true", help="give the function of each constituent: NP-SBJ, PP-LOC, …"
+    )
+    parser.add_argument(
         "--decoding",
         choices=("best", "risk"),
         default="best",
@@ -102,6 +106,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"the model {arguments.model or 'en'} reads tags, and plain text has none",
             hint="--tagged reads sentences with tags; or use a model that doesn't read tags",
+        )
+    if arguments.functions and parser.vocabularies.functions is None:
+        raise UsageError(
+            f"the model {arguments.model or 'en'} doesn't predict functions",
+            hint="leave out --functions, or use a model that was trained with scorer.functions = true",
         )
     if not arguments.files and arguments.text is None and sys.stdin is not None and sys.stdin.isatty():
         sys.stderr.write("type or paste text; an empty line ends a sentence, Ctrl-D ends the input\n")

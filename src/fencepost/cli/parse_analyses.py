@@ -26,11 +26,18 @@ def analyze_items(
 ) -> Iterator[tuple[list[Item], Iterator[Analysis]]]:
     """Chunks of the input, each with the analyses of its parsable items."""
     size = arguments.batch_tokens
-    if not (arguments.kbest or arguments.probabilities or arguments.decoding != "best"):
+    needs_scores = arguments.kbest or arguments.probabilities or arguments.decoding != "best"
+    if arguments.functions and not needs_scores:
+        for chunk, found in _do(parser.best_with_functions(size), parser, workers, items, is_waiting):
+            yield chunk, iter(found)
+        return
+    if not needs_scores:
         for chunk, pairs in _do(parser.best_trees(size), parser, workers, items, is_waiting):
             yield chunk, starmap(without_probabilities, pairs)
         return
-    job = parser.analyses(arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size)
+    job = parser.analyses(
+        arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size, functions=arguments.functions
+    )
     for chunk, analyses in _do(job, parser, workers, items, is_waiting):
         yield chunk, iter(analyses) if arguments.probabilities else map(_hide_probabilities, analyses)
 

@@ -135,7 +135,11 @@ def record(item: Item, analysis: Analysis | None) -> dict[str, Any]:
 
 def _constituent(part: Constituent) -> dict[str, Any]:
     plain: dict[str, Any] = {"label": part.label, "start": part.start, "end": part.end}
-    return plain if part.probability is None else {**plain, "probability": round(part.probability, 6)}
+    if part.probability is not None:
+        plain["probability"] = round(part.probability, 6)
+    if part.function_probability is not None:
+        plain |= {"function": part.function, "function_probability": round(part.function_probability, 6)}
+    return plain
 
 
 def _scored(one: ScoredTree) -> dict[str, Any]:

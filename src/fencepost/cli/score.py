@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost.errors import UsageError
@@ -77,7 +77,14 @@ def parse_kinds(text: str) -> list[str]:
     return kinds
 
 
-def print_json(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[str], per_sentence: bool) -> None:
+def print_json(
+    score: Score,
+    comparisons: Sequence[Comparison],
+    kinds: Sequence[str],
+    per_sentence: bool,
+    more: Mapping[str, Any] | None = None,
+) -> None:
+    """``more`` has further figures for the same object."""
     from fencepost.evaluation.breakdown import breakdown
     from fencepost.evaluation.report import sentence_to_json
 
@@ -86,6 +93,7 @@ def print_json(score: Score, comparisons: Sequence[Comparison], kinds: Sequence[
         figures[f"by_{kind}"] = [row.to_json() for row in breakdown(comparisons, kind)]
     if per_sentence:
         figures["per_sentence"] = [sentence_to_json(comparison) for comparison in comparisons]
+    figures |= more or {}
     print(json.dumps(figures, indent=2, ensure_ascii=False))
 
 

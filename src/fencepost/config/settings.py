@@ -110,11 +110,13 @@ class EncoderConfig:
 
 @dataclass(frozen=True)
 class ScorerConfig:
-    """The span scorer (§2.3) and the optional tag scorer."""
+    """The span scorer (§2.3) and the optional scorers of tags and of grammatical functions."""
 
     hidden: int = 250
     predict_tags: bool = False
     tag_hidden: int = 250
+    functions: bool = False  # split labels such as NP-SBJ, and predict the function of each constituent
+    function_hidden: int = 250
     force_root: bool = False  # the whole sentence must be a labelled constituent
 
 
@@ -134,6 +136,7 @@ class TrainConfig:
 
     loss: Literal["margin", "crf"] = "margin"
     tag_loss_weight: float = 5.0
+    function_loss_weight: float = 5.0
     batch_size: int = 250  # sentences per step
     batch_tokens: int = 30_000  # tokens in memory at once; a larger batch is processed in pieces
     learning_rate: float = 0.0008

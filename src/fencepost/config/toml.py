@@ -160,7 +160,12 @@ def config_to_toml(config: Config) -> str:
 
 
 # Settings added after models had been trained, with the value those models used.
-LATER: Final = ('attention_scale = "d_k"',)
+LATER: Final = (
+    'attention_scale = "d_k"',
+    "functions = false",
+    "function_hidden = 250",
+    "function_loss_weight = 5.0",
+)
 
 
 def without_later(toml: str) -> str:

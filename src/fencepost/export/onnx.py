@@ -4,6 +4,7 @@ letters.onnx   the letters of distinct words -> a vector for each word; only if 
 subwords.onnx  sub-tokens -> a vector for each; only if the model has a pre-trained encoder
 model.onnx     the inputs of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
 spans.onnx     fenceposts and pairs of them -> the scores of all labels, the best score and its label
+functions.onnx [y→_k; y←_{k+1}] and constituents -> the probability of each function; only if the model predicts them
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from fencepost.errors import UsageError
 from fencepost.export.embedding import from_fp32, from_int8
 from fencepost.export.letters import letters_graph
 from fencepost.export.linear import in_fp32, in_int8
-from fencepost.export.parser import model_graph, spans_graph
+from fencepost.export.parser import functions_graph, model_graph, spans_graph
 from fencepost.export.pretrained import require_exportable, subwords_graph
 from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.pretrained import Pretrained
-from fencepost.storage.model_files import CARD, ONNX, SPANS
+from fencepost.storage.model_files import CARD, FUNCTIONS, ONNX, SPANS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import require_new, write_model
 
@@ -55,6 +56,8 @@ def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32
     """The files of an exported model by name."""
     linear, embedding = (in_int8, from_int8) if precision == "int8" else (in_fp32, from_fp32)
     graphs = {ONNX: model_graph(model, config, linear), SPANS: spans_graph(model.span_scorer)}
+    if model.function_scorer is not None:
+        graphs[FUNCTIONS] = functions_graph(model.function_scorer)
     by_kind = dict(zip(config.lexical, model.lexical.representations, strict=True))
     from_letters = {kind: module for kind, module in by_kind.items() if LEXICAL_KINDS[kind].graph == LETTERS}
     if from_letters:

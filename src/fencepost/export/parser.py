@@ -21,11 +21,13 @@ from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.pretrained import Pretrained
-from fencepost.model.scorer import SpanScorer, TagScorer
+from fencepost.model.scorer import FunctionScorer, SpanScorer, TagScorer
 
 
 def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
     """The graph of model.onnx: fenceposts [B, T - 1, hidden] = M_1 [y→_k; y←_{k+1}], and predicted_tags [B, T] if any.
+
+    With functions also [y→_k; y←_{k+1}] itself, as vectors [B, T - 1, d_model].
 
     Its inputs: those of words, tags [B, T], letters [B, T, size] and subwords [B, T, hidden] that the model reads; and
     position, mask or lengths.
@@ -35,12 +37,31 @@ def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
     y = _encoder(graph, model.encoder, content, AttentionPlan.of(config.eval.plan), linear)
     left = graph.slice(graph.slice(y, 1, 0, -1), 2, 0, 2**31, 2)
     right = graph.slice(graph.slice(y, 1, 1, 2**31), 2, 1, 2**31, 2)
-    fenceposts = in_fp32(graph, graph.join([left, right]), numbers(model.span_scorer.hidden.weight).T)
+    vectors = graph.join([left, right])
+    fenceposts = in_fp32(graph, vectors, numbers(model.span_scorer.hidden.weight).T)
     hidden = model.span_scorer.hidden.out_features
     outputs: dict[str, tuple[str, int, Shape]] = {"fenceposts": (fenceposts, FLOAT, ["B", "F", hidden])}
     if model.tag_scorer is not None:
         outputs["predicted_tags"] = (_tags(graph, model.tag_scorer, y), INT64, ["B", "T"])
+    if model.function_scorer is not None:
+        outputs["vectors"] = (vectors, FLOAT, ["B", "F", config.encoder.d_model])
     return graph.model(outputs)
+
+
+def functions_graph(scorer: FunctionScorer) -> bytes:
+    """The graph of functions.onnx: vectors [F, d_model], starts, ends, labels, parents [C] -> probabilities."""
+    graph = Graph()
+    vectors = graph.input("vectors", FLOAT, ["F", scorer.hidden.in_features // 2])
+    starts, ends, labels, parents = (
+        graph.input(name, INT64, ["C"]) for name in ("starts", "ends", "labels", "parents")
+    )
+    span = graph.join([graph.node("Gather", vectors, starts), graph.node("Gather", vectors, ends)])
+    label = graph.node("Gather", graph.constant(numbers(scorer.label.weight)), labels)
+    parent = graph.node("Gather", graph.constant(numbers(scorer.parent.weight)), parents)
+    total = graph.node("Add", _biased(graph, scorer.hidden, span), graph.node("Add", label, parent))
+    hidden = graph.node("Relu", layer_norm(graph, scorer.norm, total))
+    probabilities = graph.node("Softmax", _biased(graph, scorer.output, hidden), axis=-1)
+    return graph.model({"probabilities": (probabilities, FLOAT, ["C", scorer.output.out_features])})
 
 
 def spans_graph(scorer: SpanScorer) -> bytes:

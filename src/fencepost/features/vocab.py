@@ -96,6 +96,12 @@ class Labels:
     def ids(self) -> Mapping[Chain, int]:
         return {chain: number for number, chain in enumerate(self.chains)}
 
+    @cached_property
+    def symbols(self) -> Mapping[str, int]:
+        """Single labels, numbered from 1 in the order in which the chains have them."""
+        labels = dict.fromkeys(label for chain in self.chains for label in chain)
+        return {label: number for number, label in enumerate(labels, 1)}
+
     def __len__(self) -> int:
         return len(self.chains)
 

@@ -10,11 +10,12 @@ from itertools import chain
 from typing import Any, Final
 
 from fencepost.config.settings import Config
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, TrainingError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
+from fencepost.trees.functions import split_functions
 from fencepost.trees.tree import Tree
 
 FORMAT_VERSION: Final = 1
@@ -23,6 +24,7 @@ UNKNOWN, START, STOP = 0, 1, 2  # numbers of words and tags
 TOKEN_MARKS: Final = 3
 PADDING, UNKNOWN_LETTER, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP = range(6)
 LETTER_MARKS: Final = 6
+NO_FUNCTION: Final = 0
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,25 @@ class Vocabularies:
     letters: Vocab
     root: str  # the symbol put over every parsed tree
     pretrained: PretrainedFiles | None = None  # kept in files of their own
+    functions: Vocab | None = None  # of phrases, where the model predicts them; 0 is no function
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config, base: Vocabularies | None = None) -> Vocabularies:
-        """The symbols in the trees. With ``base``: that model's vocabularies, followed by the symbols new to them."""
+        """The symbols in the trees. With ``base``: that model's vocabularies, followed by the symbols new to them.
+
+        With ``scorer.functions``, labels such as NP-SBJ are split into a label and a function.
+        """
+        functions = None
+        if config.scorer.functions:
+            pairs = [split_functions(tree) for tree in trees]
+            trees = [tree for tree, _ in pairs]
+            marks = (mark for _, marks in pairs for mark in marks)
+            functions = Vocab.of((mark.function for mark in marks if mark.function is not None), NO_FUNCTION + 1)
+            if not functions.symbols:
+                raise TrainingError(
+                    "scorer.functions is set, and no label has a function such as NP-SBJ",
+                    hint="`fencepost treebank normalize --keep-functions` keeps them",
+                )
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
         reads_encoder = reads(config, "subwords") and base is None
@@ -49,6 +66,7 @@ class Vocabularies:
             letters=Vocab.of(chain.from_iterable(leaf.word for leaf in leaves), LETTER_MARKS),
             root=_root(trees),
             pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
+            functions=functions,
         )
         return seen if base is None else base._extended(seen)
 
@@ -60,6 +78,7 @@ class Vocabularies:
             tags=self.tags.extended(other.tags),
             letters=self.letters.extended(other.letters),
             root=other.root,
+            functions=_extended_functions(self.functions, other.functions),
         )
 
     def to_json(self) -> str:
@@ -71,6 +90,8 @@ class Vocabularies:
             "letters": self.letters.to_json(),
             "words": self.words.to_json(),
         }
+        if self.functions is not None:
+            table["functions"] = self.functions.to_json()
         return json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -92,9 +113,15 @@ class Vocabularies:
                 tags=Vocab.from_json(table["tags"]),
                 letters=Vocab.from_json(table["letters"]),
                 root=root,
+                functions=Vocab.from_json(table["functions"]) if "functions" in table else None,
             )
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(f"vocab.json is damaged: {type(error).__name__}: {error}") from error
+
+
+def _extended_functions(ours: Vocab | None, theirs: Vocab | None) -> Vocab | None:
+    """``theirs`` decides whether the new model predicts functions."""
+    return theirs if ours is None or theirs is None else ours.extended(theirs)
 
 
 def _root(trees: Sequence[Tree]) -> str:

@@ -50,6 +50,7 @@ DEFAULTS: Final = {
     "device": "cpu",
     "disable_tagger": False,
     "probabilities": False,
+    "functions": False,
     "subbatch_max_tokens": None,
 }
 register()
@@ -63,9 +64,10 @@ def create_component(
     device: str,
     disable_tagger: bool,
     probabilities: bool,
+    functions: bool,
     subbatch_max_tokens: int | None,
 ) -> FencepostComponent:
-    return FencepostComponent(name, model, device, disable_tagger, probabilities, subbatch_max_tokens)
+    return FencepostComponent(name, model, device, disable_tagger, probabilities, subbatch_max_tokens, functions)
 
 
 class Task(NamedTuple):
@@ -88,12 +90,14 @@ class FencepostComponent:
         disable_tagger: bool = False,
         probabilities: bool = False,
         subbatch_max_tokens: int | None = None,
+        functions: bool = False,
     ) -> None:
         self.name = name
         self.model = model
         self.device = device
         self.disable_tagger = disable_tagger
         self.probabilities = probabilities
+        self.functions = functions
         self.subbatch_max_tokens = subbatch_max_tokens
         self._loaded: tuple[int, Parser] | None = None  # process id, parser
         self._scratch = False  # True if the model came as bytes, and is in a temporary folder
@@ -160,7 +164,11 @@ class FencepostComponent:
 
     def _analyses(self, sentences: list[Sentence]) -> Iterator[Analysis]:
         if self.probabilities:
-            return self.parser.iter_analyze(sentences, k=0, batch_tokens=self.subbatch_max_tokens)
+            return self.parser.iter_analyze(
+                sentences, k=0, batch_tokens=self.subbatch_max_tokens, functions=self.functions
+            )
+        if self.functions:
+            return self.parser.iter_functions(sentences, batch_tokens=self.subbatch_max_tokens)
         trees = self.parser.parse(sentences, batch_tokens=self.subbatch_max_tokens)
         return (without_probabilities(tree, score=0.0) for tree in trees)
 

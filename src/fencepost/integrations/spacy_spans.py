@@ -39,6 +39,7 @@ class Constituents:
     parents: list[int] = field(default_factory=list)  # indices into these lists; -1 for a sentence
     labels: list[list[str]] = field(default_factory=list)  # of a unary chain, from the top
     probabilities: list[list[float]] = field(default_factory=list)  # of each label; empty if they were not asked for
+    functions: list[list[tuple[str | None, float]]] = field(default_factory=list)  # likewise, with their probabilities
 
     @classmethod
     def of(cls, doc: Doc) -> Constituents:
@@ -69,6 +70,9 @@ class Constituents:
             self.ends.append(end)
             self.labels.append([part.label for part in chain])
             self.probabilities.append([part.probability for part in chain if part.probability is not None])
+            self.functions.append(
+                [(part.function, part.function_probability) for part in chain if part.function_probability is not None]
+            )
 
     def require(self, doc: Doc, start: int, end: int) -> None:
         """Raises UsageError if these tokens are not the ones that were parsed."""
@@ -197,6 +201,26 @@ def probabilities(span: Span) -> tuple[float, ...]:
     return () if phrase is None or phrase.index is None else tuple(phrase.parse.probabilities[phrase.index])
 
 
+def function(span: Span) -> str | None:
+    """The grammatical function, such as SBJ; in a unary chain, that of the topmost label that has one."""
+    return _function(span)[0]
+
+
+def function_probability(span: Span) -> float | None:
+    """The probability of the function, or of having none; None if functions were not asked for."""
+    return _function(span)[1]
+
+
+def _function(span: Span) -> tuple[str | None, float | None]:
+    phrase = Phrase.of(span)
+    # A document that was stored by an earlier version has no list of functions.
+    if phrase is None or phrase.index is None or not phrase.parse.functions:
+        return None, None
+    chain = [*phrase.parse.functions[phrase.index]]
+    name, probability = next((pair for pair in chain if pair[0] is not None), chain[0] if chain else (None, None))
+    return name, probability
+
+
 def parse_string(span: Span) -> str:
     phrase = Phrase.of(span)
     return "" if phrase is None else phrase.parse_string()
@@ -228,9 +252,9 @@ def _walk(stack: list[Span]) -> Iterator[Span]:
 
 def register() -> None:
     """Registers the extensions with spaCy. They replace those of benepar, which have the same names."""
-    for getter in (labels, probabilities, parse_string, parent, children, constituents):
+    for getter in (labels, probabilities, function, function_probability, parse_string, parent, children, constituents):
         Span.set_extension(getter.__name__, getter=getter, force=True)
-    for getter in (labels, probabilities, parse_string, parent):
+    for getter in (labels, probabilities, function, function_probability, parse_string, parent):
         Token.set_extension(getter.__name__, getter=partial(_of_token, getter), force=True)
 
 

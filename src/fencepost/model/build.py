@@ -20,7 +20,7 @@ from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added, concatenated
 from fencepost.model.pretrained import Hiding, Pretrained, build_encoder
-from fencepost.model.scorer import SpanScorer, TagScorer
+from fencepost.model.scorer import FunctionScorer, SpanScorer, TagScorer
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class VocabSizes:
     letters: int
     word_counts: Sequence[int] | Ints | None = None  # [words] occurrences in training data; None when only parsing
     pretrained: PretrainedFiles | None = None
+    single_labels: int = 0  # without unary chains; the root symbol included
+    functions: int = 0  # no function included
 
 
 def build_model(config: Config, sizes: VocabSizes) -> ParserModel:
@@ -43,7 +45,13 @@ def build_model(config: Config, sizes: VocabSizes) -> ParserModel:
         _encoder(config),
         SpanScorer(d_model, scorer.hidden, sizes.labels),
         TagScorer(d_model, scorer.tag_hidden, sizes.tags) if scorer.predict_tags else None,
+        _function_scorer(config, sizes) if scorer.functions else None,
     )
+
+
+def _function_scorer(config: Config, sizes: VocabSizes) -> FunctionScorer:
+    hidden = config.scorer.function_hidden
+    return FunctionScorer(config.encoder.d_model, hidden, sizes.single_labels, sizes.functions)
 
 
 def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.Module:

@@ -70,6 +70,14 @@ def soft_crf_loss(
     return total - total.new_zeros(len(lengths)).index_add(0, sentences, chosen)
 
 
+def function_loss(scores: Tensor, allowed: Tensor) -> Tensor:
+    """Minus the log probability that each constituent has one of the functions allowed for it: [C, functions] -> [C].
+
+    Cross-entropy if exactly one is allowed.
+    """
+    return scores.logsumexp(dim=1) - scores.masked_fill(~allowed, -torch.inf).logsumexp(dim=1)
+
+
 @torch.no_grad()
 def _worst_trees(
     scores: Tensor, gold: Tensor, lengths: Tensor, force_root: bool, decode: Search

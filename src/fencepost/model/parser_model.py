@@ -14,13 +14,14 @@ import torch
 from torch import Tensor, nn
 
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.constituents import Constituents
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.sequences import Layout, ranges, send
 
 if TYPE_CHECKING:
     from fencepost.model.encoder import Encoder
     from fencepost.model.lexical import Lexical
-    from fencepost.model.scorer import SpanScorer, TagScorer
+    from fencepost.model.scorer import FunctionScorer, SpanScorer, TagScorer
 
 
 @dataclass(frozen=True)
@@ -85,29 +86,57 @@ class TorchBatch:
 
 
 @dataclass(frozen=True)
+class TorchConstituents:
+    """``Constituents`` on a device; starts and ends count the fenceposts of the whole batch. [C] each."""
+
+    starts: Tensor
+    ends: Tensor
+    labels: Tensor
+    parents: Tensor
+
+    @classmethod
+    def of(cls, constituents: Constituents, lengths: Ints, device: torch.device | str = "cpu") -> TorchConstituents:
+        starts, ends = constituents.fenceposts(lengths)
+        arrays = {"starts": starts, "ends": ends, "labels": constituents.labels, "parents": constituents.parents}
+        return cls(**send(arrays, torch.device(device)))
+
+
+@dataclass(frozen=True)
 class ModelOutput:
-    """Scores of spans and tags, in fp32."""
+    """Scores of spans, tags and functions, in fp32."""
 
     span_scores: Tensor  # [S, L]; column 0, the empty label, is exactly 0
     tag_scores: Tensor | None  # [W, number of tags]
+    function_scores: Tensor | None = None  # [C, number of functions], of the constituents that were given
 
 
 class ParserModel(nn.Module):
     """§2: s(i, j, l) for every span and label of a batch: words -> w_t -> y_t -> s(i, j, ·)."""
 
     def __init__(
-        self, lexical: Lexical, encoder: Encoder, span_scorer: SpanScorer, tag_scorer: TagScorer | None = None
+        self,
+        lexical: Lexical,
+        encoder: Encoder,
+        span_scorer: SpanScorer,
+        tag_scorer: TagScorer | None = None,
+        function_scorer: FunctionScorer | None = None,
     ) -> None:
         super().__init__()
         self.lexical = lexical
         self.encoder = encoder
         self.span_scorer = span_scorer
         self.tag_scorer = tag_scorer
+        self.function_scorer = function_scorer
 
-    def forward(self, batch: TorchBatch, plan: AttentionPlan | None = None) -> ModelOutput:
+    def forward(
+        self, batch: TorchBatch, plan: AttentionPlan | None = None, constituents: TorchConstituents | None = None
+    ) -> ModelOutput:
         y = self.encode(batch, plan)
         tag_scores = None if self.tag_scorer is None else self.tag_scorer(y, batch)
-        return ModelOutput(self.span_scorer(y, batch), tag_scores)
+        functions = None
+        if self.function_scorer is not None and constituents is not None:
+            functions = self.function_scorer(y, batch, constituents)
+        return ModelOutput(self.span_scorer(y, batch), tag_scores, functions)
 
     def encode(self, batch: TorchBatch, plan: AttentionPlan | None = None) -> Tensor:
         """y_t, a vector in context for each token: [T, d_model]."""

@@ -1,6 +1,6 @@
-"""From vectors in context to scores: of labelled spans, and of part-of-speech tags.
+"""From vectors in context to scores: of labelled spans, of part-of-speech tags, and of grammatical functions.
 
-Scores are summed over trees and compared with each other, so both scorers compute in fp32 under autocast too; next
+Scores are summed over trees and compared with each other, so all scorers compute in fp32 under autocast too; next
 to the encoder they cost little.
 """
 
@@ -16,7 +16,7 @@ from fencepost.model.cuda import available
 from fencepost.model.cuda.spans import span_hidden_in_one_launch
 
 if TYPE_CHECKING:
-    from fencepost.model.parser_model import TorchBatch
+    from fencepost.model.parser_model import TorchBatch, TorchConstituents
 
 
 class SpanScorer(nn.Module):
@@ -39,10 +39,7 @@ class SpanScorer(nn.Module):
 
     def project(self, y: Tensor, batch: TorchBatch) -> Tensor:
         """M_1 [y→_k; y←_{k+1}] for each fencepost k: [F, hidden]."""
-        with torch.autocast(y.device.type, enabled=False):
-            left = y.index_select(0, batch.fencepost_tokens).float()
-            right = y.index_select(0, batch.fencepost_tokens + 1).float()
-            return F.linear(torch.cat([left[:, 0::2], right[:, 1::2]], -1), self.hidden.weight)
+        return project(y, batch, self.hidden.weight)
 
     def score(self, fenceposts: Tensor, starts: Tensor, ends: Tensor) -> Tensor:
         """s(i, j, ·) for any spans of the projected fenceposts, so that a long chart can be scored in pieces."""
@@ -50,6 +47,14 @@ class SpanScorer(nn.Module):
             hidden = span_hidden(fenceposts, starts, ends, self.hidden.bias, self.norm)
             # A row of zeros before M_2 and c_2 scores the empty label 0 without copying all the scores.
             return F.linear(hidden, F.pad(self.output.weight, (0, 0, 1, 0)), F.pad(self.output.bias, (1, 0)))
+
+
+def project(y: Tensor, batch: TorchBatch, weight: Tensor) -> Tensor:
+    """§2.3. A matrix times [y→_k; y←_{k+1}] for each fencepost k: [F, hidden]."""
+    with torch.autocast(y.device.type, enabled=False):
+        left = y.index_select(0, batch.fencepost_tokens).float()
+        right = y.index_select(0, batch.fencepost_tokens + 1).float()
+        return F.linear(torch.cat([left[:, 0::2], right[:, 1::2]], -1), weight)
 
 
 def span_hidden(fenceposts: Tensor, starts: Tensor, ends: Tensor, bias: Tensor, norm: nn.LayerNorm) -> Tensor:
@@ -76,4 +81,39 @@ class TagScorer(nn.Module):
     def forward(self, y: Tensor, batch: TorchBatch) -> Tensor:
         with torch.autocast(y.device.type, enabled=False):
             scores: Tensor = self.layers(y.index_select(0, batch.word_tokens).float())
+            return scores
+
+
+class FunctionScorer(nn.Module):
+    """The grammatical function of each constituent, predicted after its tree is known; in the form of §2.3.
+
+    M_2 relu(LayerNorm(M_1 [f_i; f_j] + e_label + e_parent + c_1)) + c_2, where f_k = [y→_k; y←_{k+1}] is the vector of
+    a fencepost, (i, j) is the constituent's span, and the vectors e are learned for its label and for its parent's.
+    The first and the last word of a phrase say different things about its function, so both ends are read, not their
+    difference. Spans and labels don't depend on this scorer.
+    y: [T, d_model] and C constituents -> [C, functions]; column 0 is for no function.
+    """
+
+    def __init__(self, d_model: int, hidden: int, labels: int, functions: int) -> None:
+        super().__init__()
+        self.hidden = nn.Linear(2 * d_model, hidden)  # M_1, c_1
+        self.label = nn.Embedding(labels, hidden)
+        self.parent = nn.Embedding(labels, hidden)
+        self.norm = nn.LayerNorm(hidden)
+        self.output = nn.Linear(hidden, functions)  # M_2, c_2
+
+    def forward(self, y: Tensor, batch: TorchBatch, constituents: TorchConstituents) -> Tensor:
+        return self.score(self.project(y, batch), constituents)
+
+    def project(self, y: Tensor, batch: TorchBatch) -> Tensor:
+        """M_1 [f_k; 0] and M_1 [0; f_k] for each fencepost k, side by side: [F, 2 hidden]."""
+        return project(y, batch, torch.cat(self.hidden.weight.chunk(2, dim=1)))
+
+    def score(self, fenceposts: Tensor, constituents: TorchConstituents) -> Tensor:
+        """The scores of the functions of any constituents of the projected fenceposts."""
+        with torch.autocast(fenceposts.device.type, enabled=False):
+            start, end = fenceposts.chunk(2, dim=1)
+            span = start.index_select(0, constituents.starts) + end.index_select(0, constituents.ends)
+            context = self.label(constituents.labels) + self.parent(constituents.parents)
+            scores: Tensor = self.output(self.norm(span + context + self.hidden.bias).relu())
             return scores

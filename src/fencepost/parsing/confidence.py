@@ -31,6 +31,8 @@ class Constituent:
     start: int
     end: int
     probability: float | None = None  # that these words have this label, whatever the rest of the tree
+    function: str | None = None  # its grammatical function, such as SBJ; None if it has none or it wasn't asked for
+    function_probability: float | None = None  # of this function, or of having none
 
 
 @dataclass(frozen=True)

@@ -33,9 +33,20 @@ class FindBestTrees:
 
 
 @dataclass(frozen=True)
+class FindFunctions:
+    """The best trees with the functions of their constituents."""
+
+    budget: int
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
+        return parser.parse_with_functions(sentences, self.budget)
+
+
+@dataclass(frozen=True)
 class Analyze:
     budget: int
     analyst: Analyst
+    functions: bool = False
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
-        return parser.analyze(sentences, self.analyst, self.budget)
+        return parser.analyze(sentences, self.analyst, self.budget, functions=self.functions)

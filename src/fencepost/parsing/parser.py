@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from fencepost.backends.base import Backend
 from fencepost.config.settings import Config
-from fencepost.errors import InputError, require_choice
+from fencepost.errors import InputError, UsageError, require_choice
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.parsing.checking import GivenSentence, check_sentences
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
-from fencepost.parsing.jobs import Analyze, FindBestTrees, Job, Result
+from fencepost.parsing.jobs import Analyze, FindBestTrees, FindFunctions, Job, Result
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize
@@ -51,35 +51,61 @@ class Parser:
         self._chunk_parser = ChunkParser(backend, self._indexer, vocabularies)
         self._source = source
 
-    def parse(self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None) -> list[Tree]:
-        """The best tree of each sentence. A sentence is a list of words, or a ``Sentence`` with tags."""
-        job = self.best_trees(batch_tokens)
+    def parse(
+        self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None, functions: bool = False
+    ) -> list[Tree]:
+        """The best tree of each sentence. A sentence is a list of words, or a ``Sentence`` with tags.
+
+        ``functions``: labels have the function of their phrase, such as NP-SBJ, if the model predicts functions.
+        """
         chunks = equal_chunks(self.checked(sentences), LARGE_CHUNK)
+        if functions:
+            with_functions = self.best_with_functions(batch_tokens)
+            return [each.tree for chunk in chunks for each in self.do(with_functions, chunk)]
+        job = self.best_trees(batch_tokens)
         return [tree for chunk in chunks for tree, _ in self.do(job, chunk)]
 
-    def iter_parse(self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None) -> Iterator[Tree]:
+    def iter_parse(
+        self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None, functions: bool = False
+    ) -> Iterator[Tree]:
         """``parse`` for a stream: the first tree comes before the second sentence is read, the rest in chunks."""
+        if functions:
+            return (each.tree for each in self.iter_functions(sentences, batch_tokens=batch_tokens))
         return (tree for tree, _ in self.iter_scored(sentences, batch_tokens=batch_tokens))
 
-    def parse_text(self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None) -> list[Tree]:
+    def parse_text(
+        self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None, functions: bool = False
+    ) -> list[Tree]:
         """The trees of raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean."""
         if not isinstance(text, str):
             raise InputError(f"text must be a string, got {text!r:.50}", hint="iter_parse_text takes text in pieces")
-        return self.parse((each.sentence() for each in read_stream([text], mode)), batch_tokens=batch_tokens)
+        sentences = (each.sentence() for each in read_stream([text], mode))
+        return self.parse(sentences, batch_tokens=batch_tokens, functions=functions)
 
     def iter_parse_text(
-        self, pieces_of_text: Iterable[str], mode: Mode = "text", *, batch_tokens: int | None = None
+        self,
+        pieces_of_text: Iterable[str],
+        mode: Mode = "text",
+        *,
+        batch_tokens: int | None = None,
+        functions: bool = False,
     ) -> Iterator[Tree]:
         """``parse_text`` for a stream of text, such as the lines of an open file."""
         require_choice("mode", mode, get_args(Mode))
         sentences = (each.sentence() for each in read_stream(pieces_of_text, mode))
-        return self.iter_parse(sentences, batch_tokens=batch_tokens)
+        return self.iter_parse(sentences, batch_tokens=batch_tokens, functions=functions)
 
     def iter_scored(
         self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None
     ) -> Iterator[ScoredPair]:
         """``iter_parse`` with the score of each tree."""
         return self._do_all(self.best_trees(batch_tokens), sentences)
+
+    def iter_functions(
+        self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None
+    ) -> Iterator[Analysis]:
+        """The best tree of each sentence, with the function of each constituent and its probability."""
+        return self._do_all(self.best_with_functions(batch_tokens), sentences)
 
     def analyze(
         self,
@@ -88,6 +114,7 @@ class Parser:
         *,
         temperature: float | None = None,
         decoding: Decoding = "best",
+        functions: bool = False,
     ) -> Analysis:
         """The k best trees of a sentence, and the probability of every constituent of the best.
 
@@ -96,7 +123,8 @@ class Parser:
         """
         if isinstance(sentence, str):
             sentence = _sentence_of_text(sentence)
-        return next(self.iter_analyze([sentence], k, temperature=temperature, decoding=decoding))
+        job = self.analyses(k, temperature, decoding, functions=functions)
+        return next(self._do_all(job, [sentence]))
 
     def iter_analyze(
         self,
@@ -106,9 +134,10 @@ class Parser:
         temperature: float | None = None,
         decoding: Decoding = "best",
         batch_tokens: int | None = None,
+        functions: bool = False,
     ) -> Iterator[Analysis]:
         """``analyze`` for many sentences."""
-        return self._do_all(self.analyses(k, temperature, decoding, batch_tokens), sentences)
+        return self._do_all(self.analyses(k, temperature, decoding, batch_tokens, functions), sentences)
 
     def span_scores(self, sentences: Iterable[GivenSentence]) -> SpanScores:
         """The score of every span and label, for a few sentences: all are in memory at once."""
@@ -120,21 +149,36 @@ class Parser:
         """The job behind ``parse``."""
         return FindBestTrees(batch_tokens or self._backend.batch_tokens)
 
+    def best_with_functions(self, batch_tokens: int | None = None) -> FindFunctions:
+        """The job behind ``parse`` with functions."""
+        self._require_functions()
+        return FindFunctions(batch_tokens or self._backend.batch_tokens)
+
     def analyses(
         self,
         k: int = 5,
         temperature: float | None = None,
         decoding: Decoding = "best",
         batch_tokens: int | None = None,
+        functions: bool = False,
     ) -> Analyze:
         """The job behind ``analyze``."""
+        if functions:
+            self._require_functions()
         from fencepost.parsing.confidence import Analyst, Decoding  # here: most programs only need trees
 
         require_choice("decoding", decoding, get_args(Decoding))
         if temperature is None:
             temperature = self.config.eval.temperature
         analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, temperature, decoding)
-        return Analyze(batch_tokens or self._backend.batch_tokens, analyst)
+        return Analyze(batch_tokens or self._backend.batch_tokens, analyst, functions)
+
+    def _require_functions(self) -> None:
+        if self.vocabularies.functions is None:
+            raise UsageError(
+                "this model doesn't predict functions",
+                hint="use a model that was trained with scorer.functions = true on labels such as NP-SBJ",
+            )
 
     def checked(self, sentences: Iterable[GivenSentence], first: int = 1) -> Iterator[Sentence]:
         """The sentences as the model reads them. If one can't be parsed, the error gives its number."""

@@ -85,8 +85,15 @@ class Workers:
         *,
         decoding: Decoding = "best",
         batch_tokens: int | None = None,
+        functions: bool = False,
     ) -> Iterator[Analysis]:
-        return self._do_all(self._parser.analyses(k, None, decoding, batch_tokens), sentences)
+        return self._do_all(self._parser.analyses(k, None, decoding, batch_tokens, functions), sentences)
+
+    def iter_functions(
+        self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None
+    ) -> Iterator[Analysis]:
+        """The best tree of each sentence, with functions."""
+        return self._do_all(self._parser.best_with_functions(batch_tokens), sentences)
 
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
         chunks = growing_chunks(self._parser.checked(sentences), len, job.budget, self.largest_chunk)

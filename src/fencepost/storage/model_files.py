@@ -19,6 +19,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "checksums",
 )
 ONNX, SPANS = "model.onnx", "spans.onnx"  # in an exported model, beside the graphs of its lexical kinds
+FUNCTIONS: Final = "functions.onnx"  # in an exported model that predicts functions
 CHECKPOINT: Final = "checkpoint.safetensors"  # lies beside the model's files, but belongs to training
 _CHECKSUM_LINE: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # digest, name
 

@@ -21,10 +21,15 @@ class Check:
     f1: float
     learning_rate: float
     sentences_per_second: float  # of training since the last check
+    function_f1: float | None = None  # of correctly found constituents, where the model predicts functions
+
+    def to_json(self) -> dict[str, float]:
+        """All fields that have a value."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     def repeatable(self) -> dict[str, float]:
         """All fields except times, which differ when a run is repeated."""
-        return {name: value for name, value in asdict(self).items() if name not in CLOCKED}
+        return {name: value for name, value in self.to_json().items() if name not in CLOCKED}
 
     def is_far_behind(self, best: Check) -> bool:
         """True if training has fallen far below its best check: it may take long to recover, or never recover."""

@@ -1,4 +1,4 @@
-"""Training trees as arrays: what the model reads, and the gold label of every span (§2.1)."""
+"""Training trees as arrays: what the model reads, the gold label of every span (§2.1), and gold functions."""
 
 from __future__ import annotations
 
@@ -6,23 +6,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from fencepost.chart import packing
 from fencepost.features.batch import Batch, Ints
+from fencepost.features.constituents import Constituents
 from fencepost.features.indexer import IndexedSentence, Indexer
-from fencepost.features.vocabularies import Vocabularies
+from fencepost.features.vocab import Vocab
+from fencepost.features.vocabularies import NO_FUNCTION, Vocabularies
+from fencepost.trees.functions import Mark, split_functions, without_functions
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class GoldFunctions:
+    """Constituents, and the functions that each may have according to the treebank: usually one. [C, functions]"""
+
+    constituents: Constituents
+    allowed: Bools
+
+    @classmethod
+    def joined(cls, parts: Sequence[GoldFunctions]) -> GoldFunctions:
+        """Those of several sentences as one batch."""
+        constituents = Constituents.joined([part.constituents for part in parts])
+        return cls(constituents, np.concatenate([part.allowed for part in parts]))
+
 
 @dataclass(frozen=True)
 class GoldTree:
-    """A tree's labelled spans in its packed chart, and the tags of its words."""
+    """A tree's labelled spans in its packed chart, the tags of its words, and its functions if a model learns them."""
 
     cells: Ints
     labels: Ints
     tags: Ints
+    functions: GoldFunctions | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +53,7 @@ class GoldBatch:
     sentences: Batch
     labels: Ints  # [S] gold label of every span; 0 where there is no constituent
     tags: Ints  # [W] gold tag of every word
+    functions: GoldFunctions | None = None
 
 
 class TrainingSet:
@@ -54,26 +76,48 @@ class TrainingSet:
         cells = np.concatenate([tree.cells + offset for tree, offset in zip(gold, offsets, strict=True)])
         labels = np.zeros(int(packing.span_count(sentences.lengths).sum()), np.int64)
         labels[cells] = np.concatenate([tree.labels for tree in gold])
-        return GoldBatch(sentences, labels, np.concatenate([tree.tags for tree in gold]))
+        functions = [tree.functions for tree in gold if tree.functions is not None]
+        return GoldBatch(
+            sentences,
+            labels,
+            np.concatenate([tree.tags for tree in gold]),
+            GoldFunctions.joined(functions) if functions else None,
+        )
 
 
 def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:
     """The tree without labels that the vocabulary lacks: their spans don't count as constituents."""
-    label_ids = vocabularies.labels.ids
+    label_ids, functions = vocabularies.labels.ids, None
+    if vocabularies.functions is not None:
+        tree, marks = split_functions(tree)
+        functions = _gold_functions(tree, marks, vocabularies, vocabularies.functions)
     spans = [span for span in spans_below_root(tree) if span.label in label_ids]
     tags = np.array([vocabularies.tags.id(tag) for tag in tree.tags()], np.int64)
     starts = np.array([span.start for span in spans], np.int64)
     ends = np.array([span.end for span in spans], np.int64)
     lengths = np.full(len(spans), len(tags), np.int64)
     labels = np.array([label_ids[span.label] for span in spans], np.int64)
-    return GoldTree(packing.cell_index(lengths, starts, ends), labels, tags)
+    return GoldTree(packing.cell_index(lengths, starts, ends), labels, tags, functions)
+
+
+def _gold_functions(tree: Tree, marks: Sequence[Mark], vocabularies: Vocabularies, functions: Vocab) -> GoldFunctions:
+    constituents = Constituents.of([spans_below_root(tree)], vocabularies.labels)
+    allowed = np.zeros((len(marks), len(functions)), np.bool_)
+    for row, mark in zip(allowed, marks, strict=True):
+        certain = NO_FUNCTION if mark.function is None else functions.ids.get(mark.function)
+        if certain is None:
+            row[:] = True  # a function that the model doesn't know teaches it nothing
+        else:
+            row[[certain, *(functions.ids[name] for name in mark.maybe if name in functions.ids)]] = True
+    return GoldFunctions(constituents, allowed)
 
 
 def unseen_labels(trees: Sequence[Tree], vocabularies: Vocabularies) -> dict[str, int]:
     """The labels of these trees that the vocabulary lacks, and how often each occurs."""
     counts: dict[str, int] = {}
     for tree in trees:
-        for span in spans_below_root(tree):
+        plain = tree if vocabularies.functions is None else without_functions(tree)
+        for span in spans_below_root(plain):
             if span.label not in vocabularies.labels.ids:
                 name = "+".join(span.label)
                 counts[name] = counts.get(name, 0) + 1

@@ -7,21 +7,32 @@ multisets of (label, span) over the words that are kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from fencepost.backends.base import Backend
+from fencepost.backends.base import Backend, Parsed
 from fencepost.chart.cky import Decoded
 from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.evalb import LabelNames
+from fencepost.evaluation.functions import FunctionCounts, marked_phrases
 from fencepost.evaluation.params import ScoreParams
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
+from fencepost.features.constituents import Constituents
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.trees.spans import Chain, Span, spans_of
+from fencepost.trees.functions import without_functions
+from fencepost.trees.spans import Chain, Span, phrases, spans_of
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
+
+
+@dataclass(frozen=True)
+class DevScore(Brackets):
+    """The score of the brackets, and that of the functions if the model predicts them."""
+
+    functions: Brackets | None = None
 
 
 class DevScorer:
@@ -93,18 +104,43 @@ class DevSet:
         self._indexer = indexer
         self._indexed = [indexer.index(sentence) for sentence in sentences]
         self._lengths = [len(sentence) for sentence in sentences]
+        self._marked = None
+        if indexer.vocabularies.functions is not None:
+            self._marked = [marked_phrases(tree) for tree in trees]
+            trees = [without_functions(tree) for tree in trees]
         self._scorer = DevScorer(trees, indexer.vocabularies, params)
 
     def __len__(self) -> int:
         return len(self._indexed)
 
-    def score(self, backend: Backend) -> Brackets:
+    def score(self, backend: Backend) -> DevScore:
         """Parses all sentences and scores the trees, which are never built."""
         trees: dict[int, Decoded] = {}
+        counts = FunctionCounts()
         waiting = []
         for indices in pieces(self._lengths, backend.batch_tokens):
             batch = self._indexer.collate([self._indexed[index] for index in indices])
-            waiting.append((indices, backend.launch(batch)))
+            waiting.append((indices, backend.launch(batch, functions=self._marked is not None)))
         for indices, finish in waiting:
-            trees.update(zip(indices, finish().trees, strict=True))
-        return self._scorer.score([trees[index] for index in range(len(self))])
+            parsed = finish()
+            trees.update(zip(indices, parsed.trees, strict=True))
+            self._count_functions(counts, indices, parsed)
+        score = self._scorer.score([trees[index] for index in range(len(self))])
+        functions = None if self._marked is None else counts.total()
+        return DevScore(score.matched, score.gold, score.predicted, functions)
+
+    def _count_functions(self, counts: FunctionCounts, indices: Sequence[int], parsed: Parsed) -> None:
+        vocabularies = self._indexer.vocabularies
+        if self._marked is None or vocabularies.functions is None or parsed.functions is None:
+            return
+        spans = [self._spans(tree) for tree in parsed.trees]
+        names = [None, *vocabularies.functions.symbols]
+        best = parsed.functions(Constituents.of(spans, vocabularies.labels)).argmax(axis=1).tolist()
+        functions = iter([names[number] for number in best])
+        for index, own in zip(indices, spans, strict=True):
+            counts.add(self._marked[index], [(phrase, next(functions)) for phrase in phrases(own)])
+
+    def _spans(self, tree: Decoded) -> list[Span]:
+        chains = self._indexer.vocabularies.labels.chains
+        columns = zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), strict=True)
+        return [Span(start, end, chains[label]) for start, end, label in columns]

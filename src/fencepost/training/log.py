@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Final
 
@@ -34,7 +33,7 @@ def open_log(out: Path, step: int) -> Iterator[IO[str]]:
 
 
 def write_check(log: IO[str], check: Check) -> None:
-    log.write(json.dumps(asdict(check)) + "\n")
+    log.write(json.dumps(check.to_json()) + "\n")
     log.flush()
 
 

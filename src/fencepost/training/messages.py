@@ -36,7 +36,8 @@ def begin(trainer: Trainer, dev_trees: Sequence[Tree], origin: str, out: Path) -
 
 
 def checked(check: Check, best: Check | None) -> None:
-    _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}")
+    functions = "" if check.function_f1 is None else f"  functions {check.function_f1:.2f}"
+    _say(f"epoch {check.epoch:.2f}  loss {check.loss:.3f}  development F1 {check.f1:.2f}{functions}")
     if best is not None and check.is_far_behind(best):
         _say(f"warning: this is far behind epoch {best.epoch:.2f}, whose weights are kept; {STEADIER}")
 

@@ -11,7 +11,6 @@ from torch import Tensor
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config.settings import Config
 from fencepost.errors import TrainingError
-from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.params import load_params
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
@@ -24,7 +23,7 @@ from fencepost.training.average import Average
 from fencepost.training.check import Check
 from fencepost.training.clock import Clock
 from fencepost.training.data import TrainingSet
-from fencepost.training.dev import DevSet
+from fencepost.training.dev import DevScore, DevSet
 from fencepost.training.device_batch import DeviceBatch, device_batches
 from fencepost.training.distributed import Team
 from fencepost.training.losses import share_of_loss
@@ -108,7 +107,7 @@ class Trainer:
             part.cuda_graphs = graphs if len(pieces) == 1 else None
         for number, piece in enumerate(pieces):
             with at_precision(train.precision, self.device):
-                output = self.model(piece.sentences, self._plan)
+                output = self.model(piece.sentences, self._plan, piece.constituents)
             loss = share_of_loss(output, piece, self.config, len(batch), words)
             if number == 0:  # from now on the backward pass leaves the interpreter free for another thread
                 self._prefetch.begin(self.order.batch(self.step_number + 1))
@@ -141,7 +140,7 @@ class Trainer:
         trained = self.clock.since_check
         epoch = self.step_number / self.order.batches_per_epoch
         with self.average.in_place():
-            score = self.dev.score(self.backend) if self.team.leads else Brackets(0, 0, 0)
+            score = self.dev.score(self.backend) if self.team.leads else DevScore()
             check = Check(
                 step=self.step_number,
                 epoch=round(epoch, 3),
@@ -152,6 +151,7 @@ class Trainer:
                 f1=score.f1,
                 learning_rate=self.schedule.rate(self.step_number, train),
                 sentences_per_second=round(steps * train.batch_size / trained, 1),
+                function_f1=None if score.functions is None else score.functions.f1,
             )
             warming = self.step_number <= train.warmup_batches
             is_best = self.schedule.record(self.team.agreed(score.f1), epoch, train, warming=warming)

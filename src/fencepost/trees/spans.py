@@ -21,6 +21,15 @@ class Span(NamedTuple):
     label: Chain
 
 
+class Phrase(NamedTuple):
+    """One label of a span."""
+
+    label: str
+    start: int
+    end: int
+    parent: str  # the label right above; empty below the root symbol
+
+
 def spans_of(tree: Tree) -> list[Span]:
     """All constituents, each before those inside it."""
     spans: list[Span] = []
@@ -49,6 +58,21 @@ def spans_below_root(tree: Tree) -> list[Span]:
     if tree.label not in ROOT_SYMBOLS:
         return spans
     return [Span(first.start, first.end, first.label[1:]), *rest] if first.label[1:] else rest
+
+
+def phrases(spans: Sequence[Span]) -> list[Phrase]:
+    """One phrase for each label of each span. Outer spans come before inner ones."""
+    found: list[Phrase] = []
+    around: list[tuple[int, str]] = []  # end and innermost label of each phrase that is open
+    for start, end, chain in spans:
+        while around and around[-1][0] <= start:
+            around.pop()
+        parent = around[-1][1] if around else ""
+        for label in chain:
+            found.append(Phrase(label, start, end, parent))
+            parent = label
+        around.append((end, parent))
+    return found
 
 
 def _chain(node: Tree) -> tuple[Chain, tuple[Node, ...]]:
