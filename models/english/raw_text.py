@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from corpora import Item
 from hyphens import is_suspended
@@ -13,6 +15,8 @@ from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.parsing.parser import Parser
 from fencepost.text import read_stream
 from fencepost.trees.tree import Leaf, Tree
+
+ESCAPED: Final = re.compile(r"\\([/*])")
 
 
 def text_of(items: Iterable[Item]) -> str:
@@ -39,8 +43,8 @@ def sentence_text(leaves: Sequence[Leaf]) -> str:
 
 
 def surface(leaves: Iterable[Leaf]) -> list[str]:
-    """Words as they are written in text, without Penn's quotes."""
-    return [PLAIN_QUOTES.get(leaf.word, leaf.word) for leaf in leaves]
+    """Words as they are written in text, without Penn's quotes and backslashes (``1\\/2``)."""
+    return [PLAIN_QUOTES.get(leaf.word, ESCAPED.sub(r"\1", leaf.word)) for leaf in leaves]
 
 
 def score_raw_text(parser: Parser, items: Sequence[Item]) -> Brackets:

@@ -23,6 +23,27 @@ def test_lines_one_by_one_give_the_sentences_of_the_whole(mode: Mode, text: str)
 
 
 PARTS = ["One", "two", "i", "I", "It", "U.S.", "Mr.", "No.", "5", "et al.", "...", ".", "!", "。", '"', "(", "- ", ")"]
+PARTS += [
+    '!"',
+    "Ada",
+    "cried",
+    "said",
+    "p.m.",
+    "At",
+    ":",
+    ":)",
+    "😀",
+    "\u200d",
+    "[17]",
+    "[...]",
+    "•",
+    "1.",
+    "2)",
+    "(b)",
+    "|",
+    ">",
+]
+PARTS += ["HEAD", "To:", "A.", "#", "---", "2.1", "Inc."]
 BLANKS = [" ", " ", " ", "\n", "\n\n", "\n \n", "\t", "  ", ""]
 
 

@@ -1,8 +1,8 @@
 """Maps a text to a text of the same length over a small alphabet, so that simple patterns work for every script.
 
-Letters outside ASCII become ``a`` or ``A``, digits ``0``, whitespace a blank, curly apostrophes straight ones, and so
-on. Characters without a class of their own (combining marks, controls, direction marks, unassigned) count as letters,
-so that they never split the word they are in.
+Letters outside ASCII become ``a`` or ``A``, digits ``0``, whitespace a blank (but line ends and tabs stay), curly
+apostrophes straight ones, and so on. Characters without a class of their own (combining marks, controls, direction
+marks, unassigned) count as letters, so that they never split the word they are in.
 """
 
 from __future__ import annotations
@@ -16,9 +16,14 @@ EXTENDER: Final = "\x03"  # changes the emoji or the digit before it: skin tones
 FLAG_LETTER: Final = "\x04"
 OTHER: Final = "\x05"  # any other punctuation, and mathematical signs
 DASH: Final = "–"
+BULLET: Final = "•"
 FULL_STOP: Final = "。"  # ends a sentence without a blank after it
 
 _SPECIAL: Final = {
+    "\n": "\n",
+    "\t": "\t",
+    **dict.fromkeys("•‣◦⁃∙●○▪▫■□◆◇►➤➢", BULLET),
+    "°": "°",
     "\u200d": JOINER,
     "\ufe0e": EXTENDER,
     "\ufe0f": EXTENDER,

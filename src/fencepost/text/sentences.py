@@ -1,4 +1,5 @@
-"""Finds sentences. They end at full stops, judged by the words around, at empty lines and, if asked, at line ends."""
+"""Finds sentences. They end at full stops, judged by the words around, at empty lines, around list items and other
+lines that stand for themselves (layout.py) and, if asked, at every line end."""
 
 from __future__ import annotations
 
@@ -7,8 +8,18 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import require_choice
-from fencepost.text.abbreviations import BEFORE_NUMBERS, NEVER_LAST, OTHERS, STARTERS
-from fencepost.text.character_classes import FULL_STOP, classify
+from fencepost.text.abbreviations import (
+    BEFORE_NUMBERS,
+    DAYS_AND_MONTHS,
+    NEVER_FIRST,
+    NEVER_LAST,
+    OTHERS,
+    SAYING,
+    STARTERS,
+    TITLES,
+)
+from fencepost.text.character_classes import BULLET, EMOJI, EXTENDER, FULL_STOP, JOINER, classify
+from fencepost.text.layout import is_line_border, item_border
 from fencepost.text.tokens import ACRONYM, Token, tokenize
 
 # "text": line ends are just whitespace; "paragraph": no sentence crosses a line end; "line": one sentence per line.
@@ -22,12 +33,31 @@ class Span(NamedTuple):
     end: int
 
 
-_STOPS: Final = re.compile(rf"[.!?…]+|{FULL_STOP}+")
-_CLOSERS: Final = re.compile("[\"'”’)\\]}]*")
-_NEXT: Final = re.compile("[ ]*[\"'“‘`(\\[{*–-]*[ ]?([A-Za-z0-9]{0,20})")
-_LAST_WORD: Final = re.compile(r"[A-Za-z0-9.&-]+$")
+# Where a sentence may end: stops, also spaced ones (". . ."), line ends, and marks of the next item of a list.
+_ENDS: Final = re.compile(
+    rf"[.!?…{FULL_STOP}\n{BULLET})]"  # one set of characters comes first: the search for it is fast
+    rf"(?:(?<=[.!?…])[.!?…]*(?:\s\.+(?![A-Za-z0-9.]))*|(?<={FULL_STOP}){FULL_STOP}*|(?<=[\n{BULLET}])|(?<=[0-9]\))(?=\s))"
+)
+# Quotes, brackets, numbers of notes and emoji that belong to the stop before them.
+_CLOSERS: Final = re.compile(
+    rf"[\"'”)\]}}]*(?:\[[0-9]{{1,3}}\])*(?:[^\S\n]?{EMOJI}[{EMOJI}{EXTENDER}{JOINER}]*|[^\S\n][:;]-?[()DP](?!\S))*"
+)
+_NEXT: Final = re.compile(rf"\s*(?:[\"'“‘`(\[{{*_>{BULLET}–-]\s?)*([A-Za-z0-9]{{0,20}})")
+_SMILEY: Final = re.compile(r"[^\S\n][:;]-?[()DP]?")
+_NOTE: Final = re.compile(r"\s*\[(?:[0-9]{1,3}|[.…]{1,3})?\]?\s*")
+_SPEAKER: Final = re.compile(
+    r"\s+(?:(?:Mr|Mrs|Ms|Dr|Miss)\b\.?\s?)?((?:[A-Z][A-Za-z'-]*\s?){0,3})(?:[a-z]{1,12}ly\s)?([a-z]*)(?:\s([a-z]*))?"
+)
+_LAST_WORD: Final = re.compile(r"[A-Za-z0-9.&'-]+\Z")
 _LONGEST_WORD: Final = 24
-_ENUMERATION: Final = re.compile(r"\W*(?:[0-9]{1,3}|[A-Za-z]|[ivx]{1,5})")
+_UNIT: Final = re.compile(r"[0-9]\s?(?:[a-z]|°\s?[CFK])\Z")
+_TIME: Final = re.compile(r"[0-9]\s?[ap]\.m\Z", re.IGNORECASE)
+_PRONOUN_I: Final = re.compile(r"\b(?:and|or|nor|than|as|not|am|is|was)\sI\Z")
+_FRONTED: Final = re.compile(r"\W*(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s[^,;:]{0,30}")
+_ENUMERATION: Final = re.compile(r"\W*(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[A-Za-z]|[ivx]{1,5}|[IVX]{1,5})")
+_ROMAN: Final = re.compile(r"[IVXLCDM]{2,}|[VXLCDM]")
+_MOST_BORDERS_AHEAD: Final = 5  # in the words that are looked at after a stop
+_LONGEST_ASIDE: Final = 200  # characters; a bracket that is still open after them was never closed
 _BLANK_LINES: Final = re.compile(r"\n[^\S\n]*\n\s*")
 _LINES: Final = re.compile(r"\n")
 _WORD: Final = re.compile(r"[A-Za-z]")
@@ -45,9 +75,10 @@ def count_certain(text: str, spans: list[Span], mode: Mode = "text") -> int:
     """How many of the sentences are final, whatever text comes next."""
     if not spans or border(mode).search(text, spans[-1].end):
         return len(spans)
-    if len(spans) > 1 and _may_join(text, spans[-2].end):
-        return len(spans) - 2
-    return len(spans) - 1
+    if mode == "line":
+        return len(spans) - 1
+    recent = range(max(0, len(spans) - _MOST_BORDERS_AHEAD), len(spans) - 1)
+    return next((index for index in recent if _may_join(text, spans[index])), len(spans) - 1)
 
 
 def border(mode: Mode) -> re.Pattern[str]:
@@ -56,10 +87,12 @@ def border(mode: Mode) -> re.Pattern[str]:
     return _BLANK_LINES if mode == "text" else _LINES
 
 
-def _may_join(text: str, end: int) -> bool:
-    """True if the text breaks off in the word after ``end``, whose rest may show that no sentence ends there."""
-    match = _NEXT.match(classify(text[end:]))
-    return match is not None and end + match.end() == len(text)
+def _may_join(text: str, span: Span) -> bool:
+    """True if the text breaks off in the words after a sentence, whose rest may show that it doesn't end there."""
+    following = classify(text[span.end :])
+    is_quoted = classify(text[span.end - 1]) in _CLOSING_QUOTES
+    matches = (pattern.match(following) for pattern in (_NEXT, _NOTE, _SMILEY, *((_SPEAKER,) if is_quoted else ())))
+    return any(match is not None and match.end() == len(following) for match in matches)
 
 
 def _pieces(text: str, border: re.Pattern[str]) -> list[Span]:
@@ -78,10 +111,18 @@ def _strip(text: str, start: int, end: int) -> Span | None:
 def _split(text: str, part: Span) -> Iterator[Span]:
     classes = classify(text[part.start : part.end])
     begin = 0
-    for stop in _STOPS.finditer(classes):
-        closers = _CLOSERS.match(classes, stop.end())
-        end = closers.end() if closers else stop.end()
-        if begin < end < len(classes) and _is_border(classes, begin, stop, end):
+    for stop in _ENDS.finditer(classes):
+        end = stop.start()
+        if stop[0] == "\n":
+            ends = is_line_border(classes, begin, end)
+        elif stop[0] in (BULLET, ")"):
+            end = item_border(classes, begin, end)
+            ends = end > begin
+        else:
+            closers = _CLOSERS.match(classes, stop.end())
+            end = closers.end() if closers else stop.end()
+            ends = begin < end < len(classes) and _is_border(classes, begin, stop, end)
+        if ends:
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
             begin = end
@@ -93,15 +134,32 @@ def _is_border(classes: str, begin: int, stop: re.Match[str], end: int) -> bool:
     """True if the sentence from ``begin`` ends at ``end``, which is after a full stop and closing quotes."""
     if stop[0][0] == FULL_STOP:
         return True
-    if classes[end] != " ":
+    if not classes[end].isspace():
         return False
-    match = _NEXT.match(classes, end)
-    following = match[1] if match else ""
+    mark, closers = "".join(stop[0].split()), classes[stop.end() : end]
+    if " " in closers or EMOJI in closers:
+        return True
+    ahead = _NEXT.match(classes, end)
+    following = ahead[1] if ahead else ""
     if following[:1].islower() and not _begins_in_lower_case(classes, begin, stop.start()):
         return False
-    if stop[0] in ("...", "…", ".."):
-        return following not in ("", "I")
-    return stop[0] != "." or _ends_after_period(classes, begin, stop.start(), following)
+    if following.lower() in NEVER_FIRST or (ahead and "[" in ahead[0] and _NOTE.fullmatch(classes, end)):
+        return False
+    if _is_in_brackets(classes, begin, stop.start()):
+        is_closed = ")" in closers or "]" in closers
+        if not (is_closed and mark == ".") and not (_starts(following) and (is_closed or mark == ".")):
+            return False
+    if mark in ("...", "…", ".."):
+        ends = following not in ("", "I")
+    elif mark == ".":
+        ends = _ends_after_period(classes, begin, stop.start(), following)
+    else:
+        ends = True
+    return ends and not (mark != "." and closers[-1:] in _CLOSING_QUOTES and _is_reported(classes, end))
+
+
+_NOT_A_REPORT: Final = ("nothing", "no", "that", "of", "for")  # after "said", "asked" and the like
+_CLOSING_QUOTES: Final = ('"', "'", "”")
 
 
 def _begins_in_lower_case(classes: str, begin: int, end: int) -> bool:
@@ -110,17 +168,47 @@ def _begins_in_lower_case(classes: str, begin: int, end: int) -> bool:
     return first is not None and first[0].islower()
 
 
+def _starts(word: str) -> bool:
+    return word[:1].isupper() and word.lower() in STARTERS
+
+
+def _is_in_brackets(classes: str, begin: int, stop: int) -> bool:
+    """True if a bracket was opened inside the sentence, after its first word, and is still open."""
+    near = max(begin, stop - _LONGEST_ASIDE)
+    opened = max(classes.rfind("(", near, stop), classes.rfind("[", near, stop))
+    if opened <= begin or not classes[opened - 1].isspace() or not _WORD.search(classes, begin, opened):
+        return False
+    return opened > max(classes.rfind(")", opened, stop), classes.rfind("]", opened, stop))
+
+
+def _is_reported(classes: str, end: int) -> bool:
+    """True if the speaker of a quoted exclamation or question is named next: ``"Stop!" Ada cried``."""
+    match = _SPEAKER.match(classes, end)
+    if match is None or not match[1] or _starts(match[1].split()[0]):
+        return False
+    return match[2] in SAYING and match[3] not in _NOT_A_REPORT
+
+
 def _ends_after_period(classes: str, begin: int, period: int, following: str) -> bool:
     match = _LAST_WORD.search(classes, max(begin, period - _LONGEST_WORD), period)
-    word = match[0].lower() if match else ""
-    starts = following.lower() in STARTERS and following[:1].isupper()
-    if word in NEVER_LAST or _ENUMERATION.fullmatch(classes, begin, period):
+    word = match[0] if match else ""
+    lower, starts = word.lower(), _starts(following)
+    if _ENUMERATION.fullmatch(classes, begin, period):
         return False
-    if word in BEFORE_NUMBERS:
-        return not following[:1].isdigit()
-    if word == "al":
+    if lower in NEVER_LAST or word == "v" or (lower in TITLES and (word[0].isupper() or following.islower())):
+        return lower == "st" and starts
+    if len(word) == 1 and word.isalpha():
+        around = classes[max(begin, period - 8) : period]
+        if (_UNIT.search(around) and not following[:1].isdigit()) or _PRONOUN_I.search(around):
+            return True
+    if lower in BEFORE_NUMBERS and not (len(word) == 1 and word.isupper()):
+        return not (any(map(str.isdigit, following)) or _ROMAN.fullmatch(following))
+    if lower == "al":
         return starts or not classes.endswith("et al", begin, period)
-    if word in OTHERS or ACRONYM.fullmatch(word) or (len(word) == 1 and word.isalpha()):
+    if lower in ("a.m", "p.m") and _TIME.search(classes, max(begin, period - _LONGEST_WORD), period):
+        is_date = following.lower() in DAYS_AND_MONTHS or (len(following) > 1 and following.isupper())
+        return following[:1].isupper() and not is_date and not _FRONTED.fullmatch(classes, begin, period)
+    if lower in OTHERS or ACRONYM.fullmatch(word) or (len(word) == 1 and word.isalpha()):
         return starts
     return True
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from fencepost.text.abbreviations import NEVER_LAST, OTHERS
+from fencepost.text.abbreviations import ENDS_A_LIST, NEVER_LAST, OTHERS, TITLES
 from fencepost.text.character_classes import DASH, EMOJI, EXTENDER, FLAG_LETTER, JOINER, classify
 from fencepost.trees.tree import NOT_TEXT
 
@@ -22,32 +22,45 @@ class Token(NamedTuple):
 
 _W: Final = f"[A-Za-z0-9_{JOINER}{EXTENDER}]"
 _ELIDED: Final = "ol|o|nothin|somethin|goin|comin|doin|gettin|talkin|lookin|tryin|makin"
+# A hyphen stays with its word before "and" and the like, at a line end, and after up to three letters ("th- the").
+_LEFT_HANGING: Final = (
+    r"-(?:(?=,|\s(?:and|or|nor|to|versus|vs)\b)|(?= ?\n)|(?<![A-Za-z0-9'][A-Za-z]{3}-)(?<=[A-Za-z]-)(?![^\s.?!]))"
+)
 _PATTERNS: Final = (
     r"(?P<url>(?:https?|ftp|file)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"
     r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*)",
     r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?",
     rf"[@\#][A-Za-z_]{_W}*",
-    r"(?<!\S)(?:[:;=][-o^']?[()\[\]DPpOo/\\|*]+|[:<]3+|[xX]D+)(?!\S)",
+    r"(?<!\S)(?:[:;=][-o^']?[()\[\]DPpOo/\\|*]+|[:<]3+|[xX]D+)(?![^\s.,!?])",
+    r"[-=]{1,3}>|<[-=]{1,3}|[<>!:]=",
     rf"[0-9\#*]{EXTENDER}+",
     rf"{FLAG_LETTER}{{1,2}}",
     rf"{EMOJI}{EXTENDER}*(?:{JOINER}{EMOJI}{EXTENDER}*)*",
     r"\.{2,}|…+",
     rf"-{{2,}}|{DASH}+",
     r"``|''|‘‘|\"|“|”",
-    r"'[0-9]{2}s?(?![A-Za-z0-9])",
-    r"(?i:'(?:em|til|tis|twas|cause|bout|cuz|s|m|d|ll|re|ve|n'?))(?![A-Za-z0-9'])",
+    r"['‘][0-9]{2}s?(?![A-Za-z0-9])",
+    r"(?i:['‘](?:em|til|tis|twas|twere|twill|twould|cause|bout|cuz|nuff|n')|'(?:s|m|d|ll|re|ve|n))(?![A-Za-z0-9'])",
     r"(?<![^\s(])[-+]\.?[0-9]+(?:[-.,/:][0-9]+)*|\.[0-9]+",
     r"(?:US|[A-Z]{1,2})\$(?=\.?[0-9])",
-    rf"(?:[A-Za-z]\+{{1,2}}|[CF]\#)(?!{_W})",
+    rf"(?:[A-Z]\+|[CFJ]\#)(?!{_W}|\+)|[Ww]/(?=\s)|°[CFK](?!{_W})",
+    r"(?<![^\s\"'“‘(\[/])\.(?:[A-Z]{2,8}|[a-z][a-z0-9]{1,8})(?![A-Za-z0-9])",
     rf"(?i:(?:{_ELIDED})')(?!{_W})",
-    rf"(?P<word>{_W}+(?:(?:\.-|[-'./&+]|(?<=[0-9])[,:](?=[0-9])){_W}+)*(?:\.(?!\.)|-(?=\s(?:and|or|to)\s))?)",
+    rf"(?P<word>{_W}+(?:(?:\.-|[-'./&+]|(?<=[0-9])[,:](?=[0-9])){_W}+)*"
+    rf"(?:\.(?!\.)|\+\+[0-9]{{0,2}}(?!{_W})|\((?:e?s|ies)\)|{_LEFT_HANGING})?)",
     r"[!?]+",
     r"\*+|=+|~+|\#+|\|+|\^+|/+|\\+",
     r"\S",
 )
 _TOKEN: Final = re.compile("|".join(_PATTERNS))
 _AFTER_URL: Final = ".,;:!?'*"
-_CLOSERS: Final = re.compile("[\"'”)\\]}]+")
+# What may follow a full stop that ends a sentence or a quotation: quotes and brackets, then notes, emoji, more stops.
+_CLOSERS: Final = re.compile("[\"'”)\\]}]+(?=\\s)")
+_AFTER_SENTENCE: Final = re.compile(
+    rf"[\"'”)\]}}]*(?:\s*(?:\[(?:[0-9]{{1,3}}|[.…]+)\]|[{EMOJI}{EXTENDER}{JOINER}]|\"|''|(?<=\s)[:;]-?[()DP]|(?<=\s)\.))*\s*\Z"
+)
+_MORE_STOPS: Final = re.compile(r"\s\.(?![A-Za-z0-9])")
+_AFTER_STOP: Final = (_CLOSERS, _MORE_STOPS, _AFTER_SENTENCE)
 _ENDING: Final = re.compile(r"(n't|'(?:s|m|d|ll|re|ve))$", re.IGNORECASE)
 # Words that the Penn Treebank splits in two, and where.
 _TWO_WORDS: Final = {
@@ -61,6 +74,12 @@ _TWO_WORDS: Final = {
     "more'n": 4,
     "'tis": 2,
     "'twas": 2,
+    "'twere": 2,
+    "'twill": 2,
+    "'twould": 2,
+    "d'you": 2,
+    "y'all": 2,
+    "c'mon": 3,
 }
 ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
@@ -79,7 +98,14 @@ def penn_forms(sentence: str, spans: list[tuple[int, int]]) -> list[str]:
 
 def is_abbreviation(word: str) -> bool:
     """True if a word, given without its period, keeps the period even at the end of a sentence."""
-    return word.lower() in NEVER_LAST | OTHERS or bool(ACRONYM.fullmatch(word))
+    return (
+        word.lower() in _KEEP_THE_PERIOD
+        or (word.lower() in TITLES and word[0].isupper())
+        or bool(ACRONYM.fullmatch(word))
+    )
+
+
+_KEEP_THE_PERIOD: Final = NEVER_LAST | OTHERS | {ENDS_A_LIST}
 
 
 def _spans(classes: str) -> Iterator[tuple[int, int]]:
@@ -104,8 +130,7 @@ def _end_of_url(classes: str, start: int, end: int) -> int:
 
 def _is_full_stop(classes: str, start: int, end: int, last: int) -> bool:
     """True if the period of a word ends the sentence, or a quotation inside it."""
-    closers = _CLOSERS.match(classes, end)
-    ends = end == last if closers is None else closers.end() == last or classes[closers.end()] == " "
+    ends = end == last or any(pattern.match(classes, end) for pattern in _AFTER_STOP)
     return ends and not is_abbreviation(classes[start : end - 1])
 
 
@@ -115,6 +140,8 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     if word.lower() in _TWO_WORDS:
         middle = start + _TWO_WORDS[word.lower()]
         return [(start, middle), (middle, end)]
+    if "'" not in word:
+        return [(start, end)]
     parts: list[tuple[int, int]] = []
     while ending := _ENDING.search(classes, max(start + 1, end - 3), end):
         parts.append((ending.start(), end))
@@ -126,7 +153,7 @@ def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> It
     is_open = False
     for start, end in spans:
         text, mark = sentence[start:end], classes[start:end]
-        form = NOT_TEXT.sub("\ufffd", text.replace("’", "'") if "'" in mark else text)
+        form = NOT_TEXT.sub("\ufffd", _straight(text) if "'" in mark or mark[0] == "‘" else text)
         if mark in _QUOTES:
             form = _QUOTES[mark]
         elif mark in ('"', "'"):
@@ -136,11 +163,15 @@ def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> It
         yield Token(text, start, end, form)
 
 
+def _straight(text: str) -> str:
+    return text.replace("’", "'").replace("‘", "'")
+
+
 _QUOTES: Final = {"“": "``", "”": "''", "‘‘": "``", "‘": "`"}
 
 
 def _opens(classes: str, start: int, end: int, is_open: bool) -> bool:
     """True if a straight quote opens. The blanks around it decide or, failing that, whether a quote is open already."""
-    blank_before = start == 0 or classes[start - 1] in " ([{-–\"'`“‘"
-    blank_after = end == len(classes) or classes[end] in " .,;:!?)]}-–\"'”"
+    blank_before = start == 0 or classes[start - 1] in " \n\t([{-–\"'`“‘"
+    blank_after = end == len(classes) or classes[end] in " \n\t.,;:!?)]}-–\"'”"
     return blank_before if blank_before != blank_after else not is_open and end < len(classes)

@@ -1,0 +1,73 @@
+"""Finds lines that stand for themselves in running text: list items, headings, mail headers, rows of tables.
+
+All patterns read classes of characters (see ``classify``). Every rule looks back only as far as the current sentence
+and ahead only to the first word of the next line, so that a text in pieces gives the same sentences as the whole.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from fencepost.text.character_classes import BULLET, DASH
+
+_BLANKS: Final = r"[^\S\n]*"
+_NUMBER: Final = r"(?:[0-9]{1,2}|[a-z](?=\)))(?:\.\)?|\))[^\S\n]"
+_BRACKETED: Final = r"\([0-9a-z]{1,2}\)[^\S\n]"
+_HEADER: Final = (
+    r"(?:From|To|C[Cc]|B[Cc]{2}|Subject|SUBJECT|Date|Sent|Sender|Reply-To|Re|RE|Fwd|FW|Attachments?|Message-I[Dd]"
+    r"|Content-Type|MIME-Version|Tel|Phone|Fax|E-?mail|Web):[^\S\n]"
+)
+_SECTION: Final = r"[0-9]{1,2}(?:\.[0-9]{1,2}){1,3}\.?[^\S\n]+[A-Z]"
+_RULE: Final = rf"(?:-{{3,}}|={{3,}}|\*{{3,}}|_{{3,}}|~{{3,}}|{DASH}{{3,}}){_BLANKS}(?=\n)"
+_HEADING: Final = r"\#{1,6}[^\S\n]"
+_SPEAKER: Final = r"[QA][.:][^\S\n]|[A-Z][A-Z .'-]{1,24}:[^\S\n]"
+_ITEM: Final = rf"[-*][^\S\n]+(?=\S)|{DASH}[^\S\n]+(?=[\"“A-Z])|{BULLET}"
+# The next line: does it begin a list item, a heading and so on?
+_BEGINS: Final = re.compile(
+    rf"{_BLANKS}(?:(?P<alone>{_ITEM}|{_HEADER}|{_HEADING}|{_SECTION}|{_RULE}|{_SPEAKER}|\|)"
+    rf"|(?P<numbered>{_NUMBER})|(?P<bracketed>{_BRACKETED})|(?P<capital>[A-Z][a-z\s]))"
+)
+# The line before: does nothing that follows belong to it?
+_STANDS_ALONE: Final = re.compile(rf"{_BLANKS}(?:{_HEADER}|{_HEADING}|{_RULE}|\|)")
+_HEADS_A_SECTION: Final = re.compile(rf"{_BLANKS}{_SECTION}")
+_BEGINS_WITH_NUMBER: Final = re.compile(rf"\s*(?:{_NUMBER}|{_BRACKETED})")
+_BEGINS_WITH_MARK: Final = re.compile(rf"\s*(?:(?P<bullet>{BULLET})|[0-9]{{1,2}}\)\s)")
+_COLUMNS: Final = re.compile(r"\S(?:\t|[ ]{4})\s*\S")
+_SHORT_LINE: Final = 50  # characters; in wrapped prose, lines are longer
+_FEWEST_CAPITALS: Final = 4  # in a heading
+
+
+def is_line_border(classes: str, begin: int, line_end: int) -> bool:
+    """True if the sentence from ``begin`` ends at a line end because of the line before or after it."""
+    following = _BEGINS.match(classes, line_end + 1)
+    kind = following.lastgroup if following else None
+    if kind == "alone":
+        return True
+    line_start = max(begin, classes.rfind("\n", begin, line_end) + 1)
+    line = classes[line_start : line_end + 1]
+    if kind in ("numbered", "bracketed") and _precedes_item(classes, begin, line, kind):
+        return True
+    if _STANDS_ALONE.match(line) or (("\t" in line or "    " in line) and _COLUMNS.search(line)):
+        return True
+    if kind != "capital":
+        return False
+    in_capitals = line.isupper() and sum(map(str.isalpha, line)) >= _FEWEST_CAPITALS
+    return in_capitals or (len(line) <= _SHORT_LINE and _HEADS_A_SECTION.match(line) is not None)
+
+
+def _precedes_item(classes: str, begin: int, line: str, kind: str) -> bool:
+    """True if the number after a line is that of a list item, and doesn't end a sentence of wrapped prose."""
+    may_be_prose = kind == "bracketed" or len(line) > _SHORT_LINE
+    return not may_be_prose or line.rstrip()[-1:] in ".:;!?" or _BEGINS_WITH_NUMBER.match(classes, begin) is not None
+
+
+def item_border(classes: str, begin: int, mark: int) -> int:
+    """Where the sentence ends if a list goes on in its line, as in ``• one • two`` and ``1) one 2) two``; -1 if not."""
+    first = _BEGINS_WITH_MARK.match(classes, begin)
+    if first is None or first.end() > mark or (classes[mark] == BULLET) != bool(first["bullet"]):
+        return -1
+    end = mark
+    while classes[end - 1].isdigit() and end > mark - 2:
+        end -= 1
+    return end if classes[end - 1].isspace() else -1
