@@ -51,7 +51,7 @@ def whole(text: str, mode: Mode) -> list[TextSentence]:
 @pytest.mark.parametrize("mode", MODES)
 def test_every_character_is_in_one_token_at_its_own_place(mode: Mode) -> None:
     for text in TEXTS + TOGETHER:
-        places = []
+        places: list[int] = []
         for sentence in whole(text, mode):
             for token in sentence.tokens:
                 start, end = sentence.offset + token.start, sentence.offset + token.end

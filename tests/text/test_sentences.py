@@ -111,7 +111,10 @@ def test_a_sentence_without_end_is_cut_after_a_comma() -> None:
     assert max(sizes) <= LONGEST_SENTENCE
 
 
-@pytest.mark.parametrize("piece", ["a", ".", ". ", "A. ", "\n", " \n", "a\n", "Mr. ", '." ', "... "])
+@pytest.mark.parametrize(
+    "piece",
+    ["a", ".", ". ", "A. ", "\n", " \n", "a\n", "Mr. ", '." ', "... ", "a! (b ", '!" Ada ', "• a ", "1. a\n", "A\n"],
+)
 def test_long_text_takes_little_time(piece: str) -> None:
     begun = time.process_time()
     split_sentences(piece * (100_000 // len(piece)))

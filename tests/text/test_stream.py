@@ -111,6 +111,11 @@ def test_a_sentence_comes_when_its_end_is_certain() -> None:
     ]
 
 
+def test_an_item_of_a_list_comes_when_the_next_one_begins() -> None:
+    lines = ["- milk\n", "- eggs\n", "and bread\n", "- butter\n"]
+    assert lines_read_when_sentences_come(lines) == [(2, "- milk"), (4, "- eggs\nand bread"), (4, "- butter")]
+
+
 def test_a_text_without_end_is_not_held_back() -> None:
     found = lines_read_when_sentences_come(["and so on\n"] * 10_000)
     assert found[0][0] < 1000

@@ -139,7 +139,26 @@ def test_every_form_can_stand_in_a_tree(text: str) -> None:
 
 @pytest.mark.parametrize(
     "piece",
-    ["a", ".", "(", '"', "'s", "a.", "a. ", "a@", "😀\u200d", ":(", "-'", "http://", "http://( ", "0,", "\u0301", "\0"],
+    [
+        "a",
+        ".",
+        "(",
+        '"',
+        "'s",
+        "a.",
+        "a. ",
+        "a@",
+        "😀\u200d",
+        ":(",
+        "-'",
+        "http://",
+        "http://( ",
+        "0,",
+        "\u0301",
+        "\0",
+        "a. . ",
+        "a.😀 ",
+    ],
 )
 def test_long_text_takes_little_time(piece: str) -> None:
     begun = time.process_time()

@@ -14,7 +14,7 @@ _MOST_HELD: Final = 8192  # characters; a sentence that goes on for longer is cu
 _NEAR: Final = 64  # characters before a new piece to search again: only now may a full stop there end a sentence
 _SHORT: Final = 512  # characters; beyond these, not every full stop triggers a new search for an end
 _STOP: Final = "[.!?…。！？｡।؟۔]"
-_MAY_END: Final = re.compile(rf"{_STOP}|\n[^\S\n]*\n")
+_MAY_END: Final = re.compile(rf"{_STOP}|\n[^\S\n]*(?:\n|[-*•|#0-9(]|[A-Z][A-Za-z-]*:)")
 _MAY_END_LINES: Final = re.compile(rf"{_STOP}|\n")
 
 
