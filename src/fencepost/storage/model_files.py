@@ -55,8 +55,12 @@ def format_digests(contents: Mapping[str, bytes]) -> str:
 
 
 def file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    """The SHA-256 of a file, read in pieces: a whole graph at once takes twice as long."""
+    digest, piece = hashlib.sha256(), bytearray(2**18)
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(piece):
+            digest.update(memoryview(piece)[:size])
+    return digest.hexdigest()
 
 
 @contextmanager
