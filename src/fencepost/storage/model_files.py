@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fencepost.errors import COPY_AGAIN, ModelError
 
@@ -18,6 +19,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "README.md",
     "checksums",
 )
+SCORES: Final = "scores.json"  # optional: what a model scores on test sets, for `fencepost models`
 ONNX, SPANS = "model.onnx", "spans.onnx"  # of an exported model, beside the graphs of its lexical kinds
 CHECKPOINT: Final = "checkpoint.safetensors"  # of training; lies beside the model's files and isn't one of them
 _CHECKSUM_LINE: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # digest, name
@@ -47,6 +49,22 @@ def read_digests(folder: Path) -> dict[str, str]:
         if name not in digests:
             raise ModelError(f"{path}: cut short: {name} is not listed", hint=COPY_AGAIN)
     return digests
+
+
+def read_scores(folder: Path) -> dict[str, dict[str, Any]]:
+    """The figures of each test set by its name, ``f1`` among them; none if the model has no such file."""
+    if SCORES not in listed_files(folder):
+        return {}
+    try:
+        scores: dict[str, dict[str, Any]] = json.loads((folder / SCORES).read_text("utf-8"))
+        return {str(name): {**figures, "f1": float(figures["f1"])} for name, figures in scores.items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"{folder / SCORES}: damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error
+
+
+def format_scores(scores: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """The text of ``scores.json``."""
+    return (json.dumps(scores, indent=2) + "\n").encode()
 
 
 def format_digests(contents: Mapping[str, bytes]) -> str:
