@@ -49,7 +49,7 @@ def add_attention_encoder(
 
 def sentences(graph: Graph, x: str) -> str:
     """The shape [B, T] of an array [B, T, ...], for ``in_sentences``."""
-    return graph.slice(graph.node("Shape", x), 0, 0, 2)
+    return graph.node("Shape", x, start=0, end=2)
 
 
 def rows(graph: Graph, x: str) -> str:

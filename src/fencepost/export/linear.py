@@ -39,8 +39,7 @@ def in_int8(graph: Graph, rows: str, weight: Floats, *, least: float | None = No
     row_scale = _row_scale(graph, rows, least)  # [N, 1]
     # ONNX Runtime is fastest at products of unsigned rows and signed matrices, so zero is in the middle, at 128.
     zero = np.uint8(ROW_STEPS + 1)
-    count = graph.slice(graph.node("Shape", rows), 0, 0, 1)
-    zeros = graph.node("Expand", graph.constant(zero), count)
+    zeros = graph.node("Expand", graph.constant(zero), graph.node("Shape", rows, start=0, end=1))
     quantized = graph.node("QuantizeLinear", rows, graph.reshape(row_scale, -1), zeros, axis=0)
     one, columns = graph.constant(np.float32(1)), (graph.constant(integers), graph.constant(column_scale))
     inputs = quantized, columns[0], one, columns[1], graph.constant(zero)
