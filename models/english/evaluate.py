@@ -1,12 +1,13 @@
 """Measures how well a model parses English, and prints the table of its model card in Markdown.
 
-    python models/english/evaluate.py --model MODEL --treebanks DIR [--first N] [--device cpu]
+    python models/english/evaluate.py --model MODEL --treebanks DIR [--first N] [--device cpu] [--scores SCORES.json]
 
 F1 is labelled F1 with COLLINS parameters over gold words, with gold tags on both sides: against the trees of the
 treebank, and against the same trees in the notation that the model is trained on (harmonize.py). Tags are the model's
 own, compared with the harmonised ones over all words. "From text" is F1 in characters (see
 fencepost.evaluation.characters): the model gets running text made from the gold words (raw_text.py), and finds
-sentences and words itself. The speed is in CPU seconds of this process, without loading the model.
+sentences and words itself. The speed is in CPU seconds of this process, without loading the model. --scores also writes
+the figures of the whole test sets to a file for release.py.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from raw_text import score_raw_text
 import fencepost
 from fencepost.evaluation.score import score
 from fencepost.parsing.parser import Parser
+from fencepost.storage.model_files import format_scores
 from fencepost.training import tagging
 from fencepost.trees.tree import Tree
 
@@ -36,20 +38,26 @@ def main() -> None:
     options.add_argument("--treebanks", type=Path, required=True)
     options.add_argument("--first", type=int, help="only the first N sentences of each set, for a quick look")
     options.add_argument("--device", default="cpu")
+    options.add_argument("--scores", type=Path, help="also write the figures of each test set to this file, as JSON")
     arguments = options.parse_args()
     parser = fencepost.load(arguments.model, device=arguments.device)
     print(row(COLUMNS) + "\n" + row(["---"] * len(COLUMNS)), flush=True)
     sentences = seconds = 0.0
+    scores: dict[str, dict[str, float | None]] = {}
     for corpus, splits in TESTS.items():
         items = load(arguments.treebanks, corpus, splits)[: arguments.first]
         predicted, spent = parse(parser, items)
-        print(measured(parser, corpus, items, predicted), flush=True)
+        figures = measured(parser, items, predicted)
+        scores[corpus] = figures
+        print(shown(corpus, figures), flush=True)
         for genre in sorted({item.genre for item in items} - {""}):
             indices = [index for index, item in enumerate(items) if item.genre == genre]
             part, trees = [items[index] for index in indices], [predicted[index] for index in indices]
-            print(measured(parser, f"{corpus}: {genre}", part, trees), flush=True)
+            print(shown(f"{corpus}: {genre}", measured(parser, part, trees)), flush=True)
         sentences, seconds = sentences + len(items), seconds + spent
     print(f"\n{sentences / seconds:.1f} sentences per CPU-second over all test sets, from gold words.")
+    if arguments.scores is not None:
+        arguments.scores.write_bytes(format_scores(scores))
 
 
 def parse(parser: Parser, items: Sequence[Item]) -> tuple[list[Tree], float]:
@@ -60,13 +68,23 @@ def parse(parser: Parser, items: Sequence[Item]) -> tuple[list[Tree], float]:
     return trees, time.process_time() - began
 
 
-def measured(parser: Parser, title: str, items: Sequence[Item], predicted: Sequence[Tree]) -> str:
+def measured(parser: Parser, items: Sequence[Item], predicted: Sequence[Tree]) -> dict[str, float | None]:
+    """``f1`` is F1 in the notation that the model is trained on."""
     gold = [item.tree for item in items]
     harmonised = [harmonize(tree) for tree in gold]
-    as_is = f1(gold, predicted)
     in_text = score_raw_text(parser, [item._replace(tree=tree) for item, tree in zip(items, harmonised, strict=True)])
-    figures = (as_is, f1(harmonised, predicted), tag_accuracy(parser, harmonised, predicted), in_text.f1)
-    return row([title, f"{len(items):,}", *("–" if figure is None else f"{figure:.2f}" for figure in figures)])
+    return {
+        "sentences": len(items),
+        "f1_as_is": f1(gold, predicted),
+        "f1": f1(harmonised, predicted),
+        "tags": tag_accuracy(parser, harmonised, predicted),
+        "f1_from_text": in_text.f1,
+    }
+
+
+def shown(title: str, figures: dict[str, float | None]) -> str:
+    sentences, *others = figures.values()
+    return row([title, f"{sentences:,}", *("–" if figure is None else f"{figure:.2f}" for figure in others)])
 
 
 def f1(gold: Sequence[Tree], predicted: Sequence[Tree]) -> float:

@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import onnx
 import pytest
 import torch
+from onnx import helper, numpy_helper
 from safetensors.torch import save
 
 from fencepost.backends.onnx import OnnxBackend
 from fencepost.backends.torch import TorchBackend, vocab_sizes
 from fencepost.config.settings import Config, LexicalKind, PretrainedConfig
-from fencepost.errors import UsageError
+from fencepost.errors import ModelError, UsageError
 from fencepost.export.builder import FLOAT, INT64, Graph
-from fencepost.export.embedding import from_int8
+from fencepost.export.embedding import InInt8
 from fencepost.export.onnx import export_onnx
 from fencepost.features.encoder_families import ENCODER_FAMILIES
 from fencepost.features.indexer import Indexer
@@ -32,6 +35,7 @@ from fencepost.parsing.load import load
 from fencepost.storage.model_files import ONNX, SPANS, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model
+from fencepost.storage.subword_table import SUBWORD_TABLE, SubwordTable, format_table
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config
 from tests.pretrained_samples import KINDS, pretrained_files
@@ -138,7 +142,7 @@ def test_a_table_in_eight_bits_is_a_fourth_as_large_and_nearly_the_same() -> Non
 
     graph = Graph()
     table = np.random.default_rng(0).normal(size=(50, 64)).astype(np.float32) * np.arange(50)[:, None]
-    rows = from_int8(graph, table.astype(np.float32), graph.input("ids", INT64, ["N"]))
+    rows = InInt8().gather(graph, table.astype(np.float32), graph.input("ids", INT64, ["N"]))
     model = graph.model({"rows": (rows, FLOAT, ["N", 64])})
     assert len(model) < 0.35 * table.nbytes / 2
     (found,) = InferenceSession(model).run(None, {"ids": np.arange(50)})
@@ -147,7 +151,47 @@ def test_a_table_in_eight_bits_is_a_fourth_as_large_and_nearly_the_same() -> Non
 
 def test_an_export_has_what_parsing_needs_and_no_more(tmp_path: Path) -> None:
     export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", "int8")
-    assert {path.name for path in (tmp_path / "out").iterdir()} == PARSING_NEEDS | {ONNX, SPANS, SUBWORDS}
+    graphs = {ONNX, SPANS, SUBWORDS, SUBWORD_TABLE}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == PARSING_NEEDS | graphs
+
+
+def with_files(source: Path, out: Path, changes: dict[str, bytes | None]) -> Path:
+    """A copy of an export with other files; None leaves a file out."""
+    opened = ModelFolder.open(source)
+    names = (ONNX, SPANS, SUBWORDS, SUBWORD_TABLE)
+    files = {name: (source / name).read_bytes() for name in names} | changes
+    kept = {name: content for name, content in files.items() if content is not None}
+    write_model(out, opened.config, opened.vocabularies, "a card\n", kept)
+    return out
+
+
+def with_table_inside(graph: bytes, table: npt.NDArray[np.float32]) -> bytes:
+    """A graph that finds the rows of sub-tokens by itself, as exports of older versions did."""
+    model = onnx.load_from_string(graph)
+    kept = [value for value in model.graph.input if value.name not in ("embedded", "subwords")]
+    del model.graph.input[:]
+    model.graph.input.extend([*kept, helper.make_tensor_value_info("subwords", INT64, ["V", "W"])])
+    model.graph.initializer.append(numpy_helper.from_array(table, "table"))
+    model.graph.node.insert(0, helper.make_node("Gather", ["table", "subwords"], ["embedded"]))
+    return bytes(model.SerializeToString())
+
+
+@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+def test_a_model_with_the_table_inside_its_graph_parses_alike(tmp_path: Path, kind: str, precision: Any) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with(), pretrained_files(kind)), tmp_path / "out", precision)
+    table = SubwordTable(tmp_path / "out" / SUBWORD_TABLE)
+    graph = with_table_inside((tmp_path / "out" / SUBWORDS).read_bytes(), table.vectors(np.arange(len(table))))
+    old = with_files(tmp_path / "out", tmp_path / "old", {SUBWORDS: graph, SUBWORD_TABLE: None})
+    assert load(old).parse(sentences(20)) == load(tmp_path / "out").parse(sentences(20))
+
+
+def test_a_table_that_does_not_belong_to_the_graph_is_refused(tmp_path: Path) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", "int8")
+    for number, table in enumerate([None, format_table(np.zeros((50, 3), np.float32))]):
+        wrong = with_files(tmp_path / "out", tmp_path / str(number), {SUBWORD_TABLE: table})
+        with pytest.raises(ModelError, match="don't belong together"):
+            load(wrong)
 
 
 def test_parsing_needs_nothing_of_what_trains_encoders(tmp_path: Path) -> None:

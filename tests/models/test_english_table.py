@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from corpora import Item
-from evaluate import f1, measured, tag_accuracy
+from evaluate import f1, measured, shown, tag_accuracy
 
 from fencepost.config.settings import Config
 from fencepost.config.toml import load_config
@@ -41,7 +41,7 @@ def test_tags_are_compared_word_by_word() -> None:
 
 
 def test_a_row_has_scores_against_both_notations_tags_and_text() -> None:
-    row = measured(Oracle(tiny_config()), "fish", [Item(GOLD, "a", "", True)], [FOUND])
+    row = shown("fish", measured(Oracle(tiny_config()), [Item(GOLD, "a", "", True)], [FOUND]))
     assert row == "| fish | 1 | 90.91 | 100.00 | 85.71 | 100.00 |"
 
 

@@ -31,6 +31,7 @@ from fencepost.model.scorer import TagScorer
 from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS, require_listed
 from fencepost.storage.model_folder import ModelFolder, disagreement
 from fencepost.storage.onnx_graph import Constant, OnnxGraph, read_onnx_graph
+from fencepost.storage.subword_table import SUBWORD_TABLE, SubwordTable
 
 # Operators that read weights, and which of their inputs those are.
 _WEIGHTS_OF: Final[dict[str, tuple[int, ...]]] = {
@@ -48,8 +49,9 @@ _WEIGHTS_OF: Final[dict[str, tuple[int, ...]]] = {
 class _WeightsInOrder:
     """The weights of one graph in the order of its nodes. Raises ValueError where they aren't what is asked for."""
 
-    def __init__(self, graph: OnnxGraph) -> None:
+    def __init__(self, graph: OnnxGraph, subwords: SubwordTable | None = None) -> None:
         self._steps = _weights(graph)
+        self._subwords = subwords
 
     def take(self, *operators: str) -> list[Constant]:
         """What the next operator with weights reads; it must be one of ``operators``."""
@@ -71,6 +73,10 @@ class _WeightsInOrder:
         """[N, d]; in int8 each row has its own scale."""
         (table,) = self.take("Gather")
         return _dequantised(table, *self.take("Gather")) if table.dtype == np.int8 else _with_axes(2, table)
+
+    def subwords(self) -> Floats:
+        """[N, size]: from their own file, or from the graph in models that older versions exported."""
+        return self.table() if self._subwords is None else self._subwords.vectors(np.arange(len(self._subwords)))
 
     def require_end(self) -> None:
         for operator, _ in self._steps:
@@ -108,9 +114,10 @@ def load_exported_weights(folder: ModelFolder, model: ParserModel) -> None:
     Raises ModelError if a graph is damaged, or if it belongs to another model.
     """
     functions = [FUNCTIONS] * folder.config.scorer.functions
+    subwords = SubwordTable(folder.path / SUBWORD_TABLE) if folder.has(SUBWORD_TABLE) else None
     for name in (ONNX, SPANS, *functions, *graphs(folder.config)):
         require_listed(folder.path, name)
-        weights = _WeightsInOrder(read_onnx_graph(folder.path / name))
+        weights = _WeightsInOrder(read_onnx_graph(folder.path / name), subwords)
         try:
             with np.errstate(all="ignore"):  # damaged numbers give wrong trees, not warnings
                 _GRAPHS[name](weights, model, folder.config)
@@ -167,7 +174,7 @@ def _subwords(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> 
     (pretrained,) = pretrained_parts(model)
     encoder: Any = pretrained.encoder
     family = family_of(encoder.config.model_type)
-    _put(encoder.embeddings.word_embeddings.weight, weights.table())
+    _put(encoder.embeddings.word_embeddings.weight, weights.subwords())
     _put(encoder.embeddings.position_embeddings.weight, weights.table())
     if getattr(encoder.embeddings, "token_type_embeddings", None) is not None:
         encoder.embeddings.token_type_embeddings.weight.zero_()  # the position table includes it

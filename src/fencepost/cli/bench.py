@@ -27,7 +27,7 @@ def add_command(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     models = parser.add_mutually_exclusive_group()
-    models.add_argument("--model", help="a model folder, or the name of a built-in model (default: en)")
+    models.add_argument("--model", help="a model folder, or the name of an installed model (default: en)")
     models.add_argument(
         "--random",
         choices=("paper", "small"),

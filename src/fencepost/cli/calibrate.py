@@ -41,12 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
     from fencepost.parsing.load import load
     from fencepost.storage.folders import require_folder
     from fencepost.storage.model_folder import ModelFolder
-    from fencepost.storage.model_writer import change_config, require_not_packaged
+    from fencepost.storage.model_writer import change_config, require_not_installed
     from fencepost.trees.treebank import Treebank
 
     require_from_one(arguments, "sentences")
     folder = ModelFolder.open(arguments.model)
-    require_not_packaged(folder)
+    require_not_installed(folder)
     require_folder(folder.path)
     parser = load(folder.path)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]

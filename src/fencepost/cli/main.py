@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "score",
     "treebank",
     "calibrate",
+    "models",
     "export",
     "import-benepar",
     "bench",

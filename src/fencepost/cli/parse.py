@@ -63,7 +63,7 @@ def add_command(subparsers: Any) -> None:
     reading.add_argument(
         "--paragraphs", action="store_true", help="read one paragraph per line; no sentence crosses a line end"
     )
-    parser.add_argument("--model", help="a model folder, or the name of a built-in model (default: en)")
+    parser.add_argument("--model", help="a model folder, or the name of an installed model (default: en)")
     parser.add_argument(
         "--format", choices=FORMATS, default="brackets", help="output format (default: brackets, one tree per line)"
     )

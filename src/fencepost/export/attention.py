@@ -1,4 +1,7 @@
-"""The self-attentive encoder as ONNX: ``model.encoder`` and ``model.attention`` on padded sentences, [B, T, ...]."""
+"""The self-attentive encoder as ONNX: ``model.encoder`` and ``model.attention``, for sentences of one width.
+
+Only attention looks at sentences; everything else works on the rows of a matrix [N, ...], N = B T.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +31,35 @@ def add_attention_encoder(
     if encoder.combine is added:
         x = graph.node("Add", content, p)
     else:
-        sentences = graph.slice(graph.node("Shape", content), 0, 0, 1)
-        shape = graph.node("Concat", sentences, graph.constant(np.array([1, 1])), axis=0)
+        count = graph.slice(graph.node("Shape", content), 0, 0, 1)
+        shape = graph.node("Concat", count, graph.constant(np.array([1, 1])), axis=0)
         x = graph.join([content, graph.node("Expand", p, shape)])
     if isinstance(encoder.norm, nn.LayerNorm):
         x = layer_norm(graph, encoder.norm, x)
+    by_sentence = sentences(graph, x)
+    x = rows(graph, x)
     for number, layer in enumerate(encoder.layers, 1):
         assert isinstance(layer, EncoderLayer)
-        attended = _attention(graph, layer.attention, x, p, mask, plan.terms(number), linear)
+        read = _read(graph, layer.attention, x, p, by_sentence, plan.terms(number), linear)
+        attended = _attention(graph, layer.attention, read, mask, linear)
         x = layer_norm(graph, layer.attention_norm, graph.node("Add", x, attended))
         x = layer_norm(graph, layer.feed_forward_norm, graph.node("Add", x, _feed_forward(graph, layer, x, linear)))
-    return x
+    return in_sentences(graph, x, by_sentence, -1)
+
+
+def sentences(graph: Graph, x: str) -> str:
+    """The shape [B, T] of an array [B, T, ...], for ``in_sentences``."""
+    return graph.node("Shape", x, start=0, end=2)
+
+
+def rows(graph: Graph, x: str) -> str:
+    """[B, T, ...] -> [B T, ...], with all that is left in one axis."""
+    return graph.node("Flatten", x, axis=2)
+
+
+def in_sentences(graph: Graph, x: str, by_sentence: str, *sizes: int) -> str:
+    """[B T, ...] -> [B, T, *sizes], one of which may be -1."""
+    return graph.node("Reshape", x, graph.node("Concat", by_sentence, graph.constant(np.array(sizes)), axis=0))
 
 
 def numbers(tensor: Tensor) -> Floats:
@@ -62,18 +83,19 @@ def _positions(graph: Graph, positions: nn.Module, position: str) -> str:
 
 
 def _attention(
-    graph: Graph, attention: MultiHeadAttention, x: str, p: str, mask: str, terms: Terms, linear: Linear
+    graph: Graph, attention: MultiHeadAttention, read: tuple[str, str, str], mask: str, linear: Linear
 ) -> str:
-    query, key, value = _read(graph, attention, x, p, terms, linear)
+    """[B T, d_model] from queries, keys and values."""
+    query, key, value = read
     logits = graph.node("Add", graph.node("MatMul", query, key), mask)
     average = graph.node("MatMul", graph.node("Softmax", logits, axis=-1), value)  # [B, heads, T, d_v]
     by_token = graph.node("Transpose", average, perm=(0, 2, 1, 3))
-    blocks = [graph.reshape(block, 0, 0, -1) for block in graph.split(by_token, attention.output.blocks)]
+    blocks = [rows(graph, block) for block in graph.split(by_token, attention.output.blocks)]
     return graph.join(_block_diagonal(graph, blocks, attention.output, linear))
 
 
 def _read(
-    graph: Graph, attention: MultiHeadAttention, x: str, p: str, terms: Terms, linear: Linear
+    graph: Graph, attention: MultiHeadAttention, x: str, p: str, by_sentence: str, terms: Terms, linear: Linear
 ) -> tuple[str, str, str]:
     """Queries [B, heads, T, d_k], keys [B, heads, d_k, T] and values [B, heads, T, d_v]."""
     reader, heads = attention.reader, attention.sizes.heads
@@ -84,15 +106,17 @@ def _read(
         weights = np.split(weight, [queries, 2 * queries], axis=-1)
     else:
         assert isinstance(reader, FromPosition)
-        positions = graph.node("Unsqueeze", p, graph.constant(np.array([0])))
-        sources = [[positions], [positions], [x]]
+        sources = [[p], [p], [x]]
         weights = [*np.split(numbers(reader.query_key.weight), 2, axis=-1), numbers(reader.value.weight)]
     weights[0] = _scaled(weights[0], attention.sizes, terms)
+    one_sentence = graph.node("Concat", graph.constant(np.array([1])), graph.slice(by_sentence, 0, 1, 2), axis=0)
     orders = (0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)
-    read = [
-        _heads(graph, [linear(graph, *pair) for pair in zip(source, weight, strict=True)], heads, order)
-        for source, weight, order in zip(sources, weights, orders, strict=True)
-    ]
+    read: list[str] = []
+    for source, weight, order in zip(sources, weights, orders, strict=True):
+        products = [linear(graph, *pair) for pair in zip(source, weight, strict=True)]
+        shape = one_sentence if source == [p] else by_sentence
+        by_head = graph.join([in_sentences(graph, product, shape, heads, -1) for product in products])
+        read.append(graph.node("Transpose", by_head, perm=order))  # each head has [content; position]
     return read[0], read[1], read[2]
 
 
@@ -102,21 +126,19 @@ def _scaled(queries: Floats, sizes: HeadSizes, terms: Terms) -> Floats:
     return np.asarray(queries * used[:, None, None] * np.float32(sizes.scale))
 
 
-def _heads(graph: Graph, blocks: Sequence[str], heads: int, order: tuple[int, ...]) -> str:
-    """Blocks of [B, T, heads * d / blocks] -> [B, T, heads, d], transposed; each head has [content; position]."""
-    return graph.node("Transpose", graph.join([graph.reshape(block, 0, 0, heads, -1) for block in blocks]), perm=order)
-
-
 def _feed_forward(graph: Graph, layer: EncoderLayer, x: str, linear: Linear) -> str:
     feed_forward = layer.feed_forward
     assert isinstance(feed_forward, FeedForward)
     inner = _block_diagonal(graph, graph.split(x, feed_forward.inner.blocks), feed_forward.inner, linear)
     hidden = [graph.node("Relu", block) for block in inner]
-    return graph.join(_block_diagonal(graph, hidden, feed_forward.outer, linear))
+    return graph.join(_block_diagonal(graph, hidden, feed_forward.outer, linear, least=0))
 
 
-def _block_diagonal(graph: Graph, blocks: Sequence[str], map_: BlockDiagonal, linear: Linear) -> list[str]:
-    products = [linear(graph, *pair) for pair in zip(blocks, numbers(map_.weight), strict=True)]
+def _block_diagonal(
+    graph: Graph, blocks: Sequence[str], map_: BlockDiagonal, linear: Linear, least: float | None = None
+) -> list[str]:
+    weights = numbers(map_.weight)
+    products = [linear(graph, block, weight, least=least) for block, weight in zip(blocks, weights, strict=True)]
     if map_.bias is None:
         return products
     biases = numbers(map_.bias)[:, 0]

@@ -1,7 +1,8 @@
 """Turns a trained model into ONNX graphs that ``backends.onnx`` runs without torch.
 
 letters.onnx   the letters of distinct words -> a vector for each word; only if the model reads letters
-subwords.onnx  sub-tokens -> a vector for each; only if the model has a pre-trained encoder
+subwords.onnx  sub-tokens -> a vector for each; only if the model has a pre-trained encoder, as the next one
+subwords.npy   the encoder's table of sub-tokens, which is read before the graph runs
 model.onnx     the inputs of each token -> M_1 [y→_k; y←_{k+1}] for each fencepost k, and tags
 spans.onnx     fenceposts and pairs of them -> the scores of all labels, the best score and its label
 functions.onnx [y→_k; y←_{k+1}] and constituents -> the probability of each function; only if the model predicts them
@@ -17,17 +18,18 @@ from typing import Literal
 from fencepost.backends.torch import TorchBackend
 from fencepost.config.settings import Config
 from fencepost.errors import UsageError
-from fencepost.export.embedding import from_fp32, from_int8
+from fencepost.export.embedding import Embedding, InFp32, InInt8
 from fencepost.export.letters import letters_graph
-from fencepost.export.linear import in_fp32, in_int8
+from fencepost.export.linear import Linear, in_fp32, in_int8
 from fencepost.export.parser import functions_graph, model_graph, spans_graph
-from fencepost.export.pretrained import require_exportable, subwords_graph
+from fencepost.export.pretrained import require_exportable, subword_table, subwords_graph
 from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.pretrained import Pretrained
 from fencepost.storage.model_files import CARD, FUNCTIONS, ONNX, SPANS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import require_new, write_model
+from fencepost.storage.subword_table import SUBWORD_TABLE
 
 Precision = Literal["fp32", "int8"]
 
@@ -54,7 +56,8 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
 
 def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32") -> dict[str, bytes]:
     """The files of an exported model by name."""
-    linear, embedding = (in_int8, from_int8) if precision == "int8" else (in_fp32, from_fp32)
+    linear: Linear = in_int8 if precision == "int8" else in_fp32
+    embedding: Embedding = InInt8() if precision == "int8" else InFp32()
     graphs = {ONNX: model_graph(model, config, linear), SPANS: spans_graph(model.span_scorer)}
     if model.function_scorer is not None:
         graphs[FUNCTIONS] = functions_graph(model.function_scorer)
@@ -66,6 +69,7 @@ def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32
         if LEXICAL_KINDS[kind].graph == SUBWORDS:
             assert isinstance(module, Pretrained)
             graphs[SUBWORDS] = subwords_graph(module, linear, embedding)
+            graphs[SUBWORD_TABLE] = embedding.file(subword_table(module))
     return graphs
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from torch import nn
 
 from fencepost.config.settings import Config, LexicalKind
-from fencepost.export.attention import add_attention_encoder, layer_norm, numbers
+from fencepost.export.attention import add_attention_encoder, in_sentences, layer_norm, numbers, rows, sentences
 from fencepost.export.builder import FLOAT, INT32, INT64, Graph, Shape
 from fencepost.export.linear import Linear, in_fp32
 from fencepost.export.recurrence import add_lstm
@@ -109,7 +109,8 @@ def _embedded(graph: Graph, module: WordEmbedding | TagEmbedding, name: str, _li
 
 def _projected(graph: Graph, module: Pretrained, name: str, linear: Linear) -> str:
     weight = numbers(module.projection.weight).T
-    return linear(graph, graph.input(name, FLOAT, ["B", "T", len(weight)]), weight)
+    x = graph.input(name, FLOAT, ["B", "T", len(weight)])
+    return in_sentences(graph, linear(graph, rows(graph, x), weight), sentences(graph, x), -1)
 
 
 # The module of a kind and the name of its input -> vectors [B, T, size]. Kinds that read letters: ``export.letters``.

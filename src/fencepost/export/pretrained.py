@@ -1,16 +1,20 @@
-"""A pre-trained encoder as ONNX: BERT and encoders like it, with windows padded to one width, [V, W, ...]."""
+"""A pre-trained encoder as ONNX: BERT and the encoders that are built like it, for windows of one width, [V, W, ...].
+
+As in ``export.attention``, only attention looks at windows; everything else works on rows [V W, ...].
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 from torch import nn
 
+from fencepost.chart.scores import Floats
 from fencepost.errors import UsageError
-from fencepost.export.attention import layer_norm, numbers
+from fencepost.export.attention import in_sentences, layer_norm, numbers, rows, sentences
 from fencepost.export.builder import FLOAT, INT64, MICROSOFT, Graph
 from fencepost.export.embedding import Embedding
 from fencepost.export.linear import Linear
@@ -18,6 +22,8 @@ from fencepost.features.encoder_families import ENCODER_FAMILIES, family_of
 from fencepost.model.bert import ACTIVATIONS
 from fencepost.model.mpnet import bucket_of
 from fencepost.model.pretrained import Pretrained, ScalarMix
+
+LEAST_GELU: Final = -0.17  # gelu(-0.75), the smallest value that gelu has
 
 
 def require_exportable(encoder: dict[str, Any]) -> None:
@@ -42,61 +48,76 @@ def _exportable() -> list[str]:
 
 
 def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding) -> bytes:
-    """subwords [V, W] and mask [V, 1, 1, W] -> vectors [V, W, hidden]: the last layer, or the mix of all."""
+    """embedded [V, W, size] and mask [V, 1, 1, W] -> vectors [V, W, hidden]: the last layer, or the mix of all.
+
+    ``embedded`` has the rows of ``subword_table``. Encoders that don't count positions at padding also read the numbers
+    of the sub-tokens: subwords [V, W].
+    """
     graph = Graph()
     encoder: Any = pretrained.encoder
-    subwords = graph.input("subwords", INT64, ["V", "W"])
+    embedded = graph.input("embedded", FLOAT, ["V", "W", subword_table(pretrained).shape[1]])
     mask = graph.input("mask", FLOAT, ["V", 1, 1, "W"])
-    x = _embeddings(graph, encoder, subwords, linear, embedding)
+    x = _embeddings(graph, encoder, embedded, embedding)
     if family_of(encoder.config.model_type).layers == "mpnet":
-        mask = graph.node("Add", mask, _distances(graph, encoder, subwords))
-    states = [x]
+        mask = graph.node("Add", mask, _distances(graph, encoder, embedded))
+    by_window = sentences(graph, x)
+    states = [rows(graph, x)]
+    if getattr(encoder, "embeddings_project", None) is not None:  # ELECTRA's, where embeddings are smaller
+        states = [_biased(graph, encoder.embeddings_project, states[0], linear)]
     for layer in encoder.encoder.layer:
-        states.append(_layer(graph, layer, states[-1], mask, encoder.config, linear))
+        states.append(_layer(graph, layer, states[-1], by_window, mask, encoder.config, linear))
     vectors = states[-1] if pretrained.mix is None else _mixed(graph, pretrained.mix, states)
-    return graph.model({"vectors": (vectors, FLOAT, ["V", "W", encoder.config.hidden_size])})
+    in_windows = in_sentences(graph, vectors, by_window, -1)
+    return graph.model({"vectors": (in_windows, FLOAT, ["V", "W", encoder.config.hidden_size])})
 
 
-def _embeddings(graph: Graph, encoder: Any, subwords: str, linear: Linear, embedding: Embedding) -> str:
+def subword_table(pretrained: Pretrained) -> Floats:
+    """The vectors of all sub-tokens, before the encoder: [N, size]."""
+    encoder: Any = pretrained.encoder
+    return numbers(encoder.embeddings.word_embeddings.weight)
+
+
+def _embeddings(graph: Graph, encoder: Any, embedded: str, embedding: Embedding) -> str:
     embeddings = encoder.embeddings
     place = numbers(embeddings.position_embeddings.weight)
     if getattr(embeddings, "token_type_embeddings", None) is not None:
         place = place + numbers(embeddings.token_type_embeddings.weight)[0]
-    position = _positions(graph, encoder, subwords)
-    words = embedding(graph, numbers(embeddings.word_embeddings.weight), subwords)
-    x = graph.node("Add", words, embedding(graph, place, position))
-    x = layer_norm(graph, embeddings.LayerNorm, x)
-    if getattr(encoder, "embeddings_project", None) is not None:  # ELECTRA has one: its embeddings are smaller
-        x = _biased(graph, encoder.embeddings_project, x, linear)
-    return x
+    position = _positions(graph, encoder, embedded)
+    x = graph.node("Add", embedded, embedding.gather(graph, place, position))
+    return layer_norm(graph, embeddings.LayerNorm, x)
 
 
-def _positions(graph: Graph, encoder: Any, subwords: str) -> str:
+def _positions(graph: Graph, encoder: Any, embedded: str) -> str:
     """Positions counted from 0. RoBERTa and MPNet start after the padding token's number, and skip padding."""
     if not family_of(encoder.config.model_type).counts_from_padding:
-        width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
-        return graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
+        return _places(graph, embedded)
+    subwords = graph.input("subwords", INT64, ["V", "W"])
     padding = graph.constant(np.array(encoder.embeddings.padding_idx))
     real = graph.node("Cast", graph.node("Not", graph.node("Equal", subwords, padding)), to=INT64)
     count = graph.node("CumSum", real, graph.constant(np.array(1)))
     return graph.node("Add", graph.node("Mul", count, real), padding)
 
 
-def _distances(graph: Graph, encoder: Any, subwords: str) -> str:
+def _places(graph: Graph, embedded: str) -> str:
+    """0, 1, …, W - 1."""
+    width = graph.node("Gather", graph.node("Shape", embedded), graph.constant(np.array(1)))
+    return graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
+
+
+def _distances(graph: Graph, encoder: Any, embedded: str) -> str:
     """The numbers that MPNet adds to the logits, by the distance between two sub-tokens: [1, heads, W, W]."""
     longest = encoder.config.max_position_embeddings
     with torch.no_grad():
         distances = encoder.encoder.relative_attention_bias
         bucket = bucket_of(torch.arange(1 - longest, longest), distances.num_embeddings)
         table = numbers(distances(bucket).T)  # [heads, distances]
-    width = graph.node("Gather", graph.node("Shape", subwords), graph.constant(np.array(1)))
-    place = graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
+    place = _places(graph, embedded)
     distance = graph.node("Sub", place, graph.reshape(place, -1, 1))
     row = graph.node("Add", distance, graph.constant(np.array(longest - 1)))
     return graph.node("Gather", graph.constant(table[None]), row, axis=2)
 
 
-def _layer(graph: Graph, layer: Any, x: str, mask: str, config: Any, linear: Linear) -> str:
+def _layer(graph: Graph, layer: Any, x: str, by_window: str, mask: str, config: Any, linear: Linear) -> str:
     attention = layer.attention
     if family_of(config.model_type).layers == "mpnet":
         query, key, value, output = (getattr(attention.attn, name) for name in "qkvo")
@@ -104,20 +125,22 @@ def _layer(graph: Graph, layer: Any, x: str, mask: str, config: Any, linear: Lin
     else:
         query, key, value = (getattr(attention.self, name) for name in ("query", "key", "value"))
         output, norm = attention.output.dense, attention.output.LayerNorm
-    attended = _attention(graph, (query, key, value), x, mask, config.num_attention_heads, linear)
+    read = _read(graph, (query, key, value), x, by_window, config.num_attention_heads, linear)
+    attended = _attention(graph, *read, mask)
     x = layer_norm(graph, norm, graph.node("Add", x, _biased(graph, output, attended, linear)))
-    inner = linear(graph, x, numbers(layer.intermediate.dense.weight).T)
-    bias = graph.constant(numbers(layer.intermediate.dense.bias))
+    inner = _biased(graph, layer.intermediate.dense, x, linear)
     if config.hidden_act == "gelu":
-        hidden = graph.node("BiasGelu", inner, bias, domain=MICROSOFT)
+        hidden, least = graph.node("Gelu", inner, domain=MICROSOFT), LEAST_GELU
     else:
-        hidden = graph.node("Relu", graph.node("Add", inner, bias))
-    outer = _biased(graph, layer.output.dense, hidden, linear)
+        hidden, least = graph.node("Relu", inner), 0.0
+    outer = _biased(graph, layer.output.dense, hidden, linear, least)
     return layer_norm(graph, layer.output.LayerNorm, graph.node("Add", x, outer))
 
 
-def _attention(graph: Graph, maps: tuple[Any, Any, Any], x: str, mask: str, heads: int, linear: Linear) -> str:
-    """softmax(Q K^T / sqrt(d)) V: [V, W, hidden] -> [V, W, hidden]."""
+def _read(
+    graph: Graph, maps: tuple[Any, Any, Any], x: str, by_window: str, heads: int, linear: Linear
+) -> tuple[str, str, str]:
+    """Q / sqrt(d) [V, heads, W, d], K [V, heads, d, W] and V [V, heads, W, d] from rows [V W, hidden]."""
     weights = [numbers(map_.weight).T for map_ in maps]
     biases = [numbers(map_.bias) for map_ in maps]
     scale = np.float32(1 / math.sqrt(weights[0].shape[1] / heads))
@@ -126,16 +149,22 @@ def _attention(graph: Graph, maps: tuple[Any, Any, Any], x: str, mask: str, head
     read = graph.split(graph.node("Add", product, graph.constant(np.concatenate(biases))), 3)
     orders = (0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)
     query, key, value = (
-        graph.node("Transpose", graph.reshape(part, 0, 0, heads, -1), perm=order)
+        graph.node("Transpose", in_sentences(graph, part, by_window, heads, -1), perm=order)
         for part, order in zip(read, orders, strict=True)
     )
+    return query, key, value
+
+
+def _attention(graph: Graph, query: str, key: str, value: str, mask: str) -> str:
+    """softmax(Q K^T / sqrt(d)) V: rows [V W, hidden]."""
     logits = graph.node("Add", graph.node("MatMul", query, key), mask)
     average = graph.node("MatMul", graph.node("Softmax", logits, axis=-1), value)
-    return graph.reshape(graph.node("Transpose", average, perm=(0, 2, 1, 3)), 0, 0, -1)
+    return rows(graph, graph.node("Transpose", average, perm=(0, 2, 1, 3)))
 
 
-def _biased(graph: Graph, map_: nn.Linear, x: str, linear: Linear) -> str:
-    return graph.node("Add", linear(graph, x, numbers(map_.weight).T), graph.constant(numbers(map_.bias)))
+def _biased(graph: Graph, map_: nn.Linear, x: str, linear: Linear, least: float | None = None) -> str:
+    product = linear(graph, x, numbers(map_.weight).T, least=least)
+    return graph.node("Add", product, graph.constant(numbers(map_.bias)))
 
 
 def _mixed(graph: Graph, mix: ScalarMix, states: list[str]) -> str:

@@ -13,7 +13,7 @@ from fencepost.storage.model_folder import ModelFolder, require_weights
 
 
 def load(model: str | Path | None = None, *, device: str = "cpu", backend: BackendName | None = None) -> Parser:
-    """Loads a parser from a model folder, or the built-in model of this name (default: ``en``).
+    """Loads a parser from a model folder, or the installed model of this name (default: ``en``, inside the package).
 
     ``backend``: ``onnx`` runs an exported model without torch, and is the default where it can run the model. ``torch``
     runs any model, also on a GPU; it turns the matrices of an int8 export back to fp32.

@@ -1,45 +1,58 @@
-"""Finds a model by name: a folder of that name, or else a model inside the package."""
+"""Finds a model by name: a folder of that name, a model of an installed distribution, or one inside the package."""
 
 from __future__ import annotations
 
 import os
-from importlib import resources
 from pathlib import Path
 from typing import Final
 
 from fencepost.errors import ModelError
+from fencepost.storage.installed_models import InstalledModel, declared_models, packaged_folder, packaged_models
 from fencepost.storage.model_files import CHECKSUMS, CONFIG, VOCABULARIES
 from fencepost.storage.model_staging import STAGING
 
 DEFAULT_MODEL: Final = "en"
+# Models that aren't inside the package, and how to install them.
+ELSEWHERE: Final = {"en-large": "pip install ./models/en-large in a clone of fencepost"}
 
 
 def find_model(model: str | Path | None = None) -> Path:
     """The folder of the model called ``model``; by default the package's English model."""
     if model is not None and _holds_model(model):
         return Path(model)
+    packaged = packaged_models()
+    declared = [] if model is None else declared_models()
     name = DEFAULT_MODEL if model is None else model
-    names = _packaged_names()
-    if isinstance(name, str) and name in names:
-        return _packaged_models() / name
+    for installed in [*declared, *packaged]:
+        if installed.name == name:
+            return _present(installed)
+    if isinstance(name, str) and name in ELSEWHERE:
+        raise ModelError(f"the model {name} is not installed", hint=ELSEWHERE[name])
+    names = sorted({installed.name for installed in [*declared, *packaged]})
     choices = f" or one of {', '.join(names)}" if names else "; no models come with this version"
-    raise ModelError(f"no model at {name}", hint=f"give a folder that `fencepost train` wrote{choices}")
+    more = "".join(f"; for {name}: {how}" for name, how in ELSEWHERE.items() if name not in names)
+    raise ModelError(f"no model at {name}", hint=f"give a folder that `fencepost train` wrote{choices}{more}")
 
 
 def is_packaged(folder: Path) -> bool:
     """True if the model is inside the package."""
-    return folder.resolve().parent == _packaged_models().resolve()
+    return folder.resolve().parent == packaged_folder().resolve()
+
+
+def is_installed(folder: Path) -> bool:
+    """True if the model is inside the package or came with another distribution."""
+    return is_packaged(folder) or folder.resolve() in [model.path.resolve() for model in declared_models()]
+
+
+def _present(model: InstalledModel) -> Path:
+    if not _holds_model(model.path):
+        raise ModelError(
+            f"{model.distribution} declares the model {model.name}, and {model.path} isn't one",
+            hint="install that distribution again",
+        )
+    return model.path
 
 
 def _holds_model(folder: str | Path) -> bool:
     """True if any file of a model is there: a damaged model must be reported, not passed over for a packaged one."""
     return any(os.path.exists(os.path.join(folder, name)) for name in (CONFIG, VOCABULARIES, CHECKSUMS, STAGING))
-
-
-def _packaged_names() -> list[str]:
-    folder = _packaged_models()
-    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
-
-
-def _packaged_models() -> Path:
-    return Path(str(resources.files("fencepost"))) / "models"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fencepost.errors import COPY_AGAIN, ModelError
 
@@ -19,6 +20,7 @@ CONFIG, VOCABULARIES, WEIGHTS, CARD, CHECKSUMS = (
     "checksums",
 )
 ONNX, SPANS = "model.onnx", "spans.onnx"  # in an exported model, beside the graphs of its lexical kinds
+SCORES: Final = "scores.json"  # optional: what a model scores on test sets, for `fencepost models`
 FUNCTIONS: Final = "functions.onnx"  # in an exported model that predicts functions
 CHECKPOINT: Final = "checkpoint.safetensors"  # lies beside the model's files, but belongs to training
 _CHECKSUM_LINE: Final = re.compile("([0-9a-f]{64})  ([^\\0]+)")  # digest, name
@@ -50,14 +52,34 @@ def read_digests(folder: Path) -> dict[str, str]:
     return digests
 
 
+def read_scores(folder: Path) -> dict[str, dict[str, Any]]:
+    """The figures of each test set by its name, ``f1`` among them; none if the model has no such file."""
+    if SCORES not in listed_files(folder):
+        return {}
+    try:
+        scores: dict[str, dict[str, Any]] = json.loads((folder / SCORES).read_text("utf-8"))
+        return {str(name): {**figures, "f1": float(figures["f1"])} for name, figures in scores.items()}
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ModelError(f"{folder / SCORES}: damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error
+
+
+def format_scores(scores: Mapping[str, Mapping[str, Any]]) -> bytes:
+    """The text of ``scores.json``."""
+    return (json.dumps(scores, indent=2) + "\n").encode()
+
+
 def format_digests(contents: Mapping[str, bytes]) -> str:
     """The text of ``checksums`` for files with these contents."""
     return "".join(f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(contents.items()))
 
 
 def file_digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
+    """The SHA-256 of a file, read in pieces: a whole graph at once takes twice as long."""
+    digest, piece = hashlib.sha256(), bytearray(2**18)
+    with path.open("rb", buffering=0) as file:
+        while size := file.readinto(piece):
+            digest.update(memoryview(piece)[:size])
+    return digest.hexdigest()
 
 
 @contextmanager

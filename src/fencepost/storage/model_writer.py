@@ -12,7 +12,7 @@ from fencepost.config.toml import config_to_toml
 from fencepost.errors import UsageError
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.storage.find_model import is_packaged
+from fencepost.storage.find_model import is_installed, is_packaged
 from fencepost.storage.folders import require_folder
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import (
@@ -86,11 +86,12 @@ def require_new(path: Path) -> None:
     require_folder(path.parent)
 
 
-def require_not_packaged(folder: ModelFolder) -> None:
-    """Raises UsageError for a model inside the package: all users share it, and an upgrade would undo the change."""
+def require_not_installed(folder: ModelFolder) -> None:
+    """Raises UsageError for a model that is installed: all users share it, and an upgrade would undo the change."""
     path = folder.path.resolve()
-    if is_packaged(path):
+    if is_installed(path):
+        where = "inside the package" if is_packaged(path) else "installed"
         raise UsageError(
-            f"{path.name} is inside the package and can't be changed",
+            f"{path.name} is {where} and can't be changed",
             hint=f"change a copy instead: cp -r {path} my-{path.name}",
         )

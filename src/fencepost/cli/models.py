@@ -1,0 +1,89 @@
+"""``fencepost models``: lists the models that are installed, and checks one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost.errors import FencepostError
+
+if TYPE_CHECKING:
+    from fencepost.storage.installed_models import InstalledModel
+
+EXAMPLES = """examples:
+  fencepost models
+  fencepost models --json
+  fencepost models verify en
+"""
+COLUMNS: Final = ("name", "language", "MB", "F1", "from", "folder")
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "models",
+        help="list the models that are installed",
+        description="List the models that `--model NAME` finds: name, language, size, scores on test sets, and where.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+    parser.set_defaults(run=run)
+    actions = parser.add_subparsers(metavar="ACTION")
+    verify = actions.add_parser(
+        "verify",
+        help="check a model",
+        description="Check that every file of a model has its checksum, and that the model parses a sentence.",
+    )
+    verify.add_argument("model", metavar="NAME", help="the name of a model, or a model folder")
+    verify.set_defaults(run=run_verify)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.storage.installed_models import installed_models
+
+    models = [_described(model) for model in installed_models()]
+    if arguments.json:
+        print(json.dumps(models, indent=2))
+    else:
+        _print_table([COLUMNS, *map(_row, models)])
+    return 0
+
+
+def run_verify(arguments: argparse.Namespace) -> int:
+    from fencepost.parsing.load import load
+    from fencepost.trees.treebank import Sentence
+
+    sentence = Sentence(("It", "rained", "."), ("PRP", "VBD", "."))  # with tags, for models that read them
+    (tree,) = load(arguments.model).parse([sentence])  # loading it verifies the checksums
+    print(f"{arguments.model}: every file has its checksum, and the model parses: {tree}")
+    return 0
+
+
+def _described(model: InstalledModel) -> dict[str, Any]:
+    """What the folder of a model says, without reading its weights. A damaged folder is listed with its problem."""
+    from fencepost.config.toml import load_config
+    from fencepost.storage.model_files import CONFIG, listed_files, read_scores
+
+    described: dict[str, Any] = {"name": model.name, "path": str(model.path), "distribution": model.distribution}
+    try:
+        language = load_config(model.path / CONFIG).language
+        size = sum((model.path / name).stat().st_size for name in listed_files(model.path))
+        return described | {"language": language, "bytes": size, "scores": read_scores(model.path), "problem": None}
+    except (FencepostError, OSError) as error:
+        problem = error.message if isinstance(error, FencepostError) else str(error)
+        return described | {"language": None, "bytes": None, "scores": {}, "problem": problem}
+
+
+def _row(model: dict[str, Any]) -> tuple[str, ...]:
+    if model["problem"] is not None:
+        return (model["name"], "–", "–", "damaged", model["distribution"], model["path"])
+    scores = ", ".join(f"{name} {figures['f1']:.1f}" for name, figures in model["scores"].items())
+    megabytes = f"{model['bytes'] / 1e6:.1f}"
+    return (model["name"], model["language"], megabytes, scores or "–", model["distribution"], model["path"])
+
+
+def _print_table(rows: list[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
