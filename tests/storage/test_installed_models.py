@@ -91,5 +91,5 @@ def test_an_unknown_name_gets_those_that_are_installed_and_how_to_install_en_lar
 
 def test_an_installed_model_is_not_changed(site: Path, folder: Path) -> None:
     declare(site, "xx", "some_models", folder)
-    with pytest.raises(UsageError, match="xx is installed, and stays as it is"):
+    with pytest.raises(UsageError, match="xx is installed and can't be changed"):
         require_not_installed(ModelFolder.open("xx"))
