@@ -97,11 +97,11 @@ def test_a_folder_that_is_no_model_is_named(gold: str, tmp_path: Path, capsys: p
 def test_an_interruption_keeps_the_trees_that_are_done(
     model: str, gold: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object, **__: object) -> Iterator[Tree]:
-        yield from TREES[:7]
+    def interrupted(*_: object, **__: object) -> Iterator[tuple[Tree, float]]:
+        yield from ((tree, 0.0) for tree in TREES[:7])
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("fencepost.parsing.workers.parse_with_workers", interrupted)
+    monkeypatch.setattr("fencepost.parsing.workers.Workers.iter_scored", interrupted)
     output = tmp_path / "predicted.txt"
     assert main(["evaluate", model, gold, "--output", str(output)]) == 130
     assert not output.exists()

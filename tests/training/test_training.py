@@ -23,7 +23,6 @@ from fencepost.backends.torch import TorchBackend
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_from_table, config_to_toml, load_config
 from fencepost.errors import TrainingError, UsageError
-from fencepost.evaluation.brackets import Brackets
 from fencepost.evaluation.score import score
 from fencepost.model.plan import AttentionPlan
 from fencepost.parsing.load import load
@@ -31,7 +30,7 @@ from fencepost.storage.model_files import CHECKPOINT
 from fencepost.storage.model_writer import change_config
 from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint
-from fencepost.training.dev import DevSet
+from fencepost.training.dev import DevScore, DevSet
 from fencepost.training.distributed import Team
 from fencepost.training.saving import resume_run, save_run
 from fencepost.training.schedule import Schedule
@@ -162,9 +161,9 @@ def test_a_mean_of_the_weights_is_what_is_checked_and_kept(precision: str, monke
         trainer.step(batch)
     checked: list[torch.Tensor] = []
 
-    def look(backend: TorchBackend) -> Brackets:
+    def look(backend: TorchBackend) -> DevScore:
         checked.extend(parameter.detach().clone() for parameter in backend.model.parameters())
-        return Brackets(1, 1, 1)
+        return DevScore(1, 1, 1)
 
     monkeypatch.setattr(trainer.dev, "score", look)
     trainer.check()
@@ -320,7 +319,7 @@ def test_development_data_are_looked_at_four_times_an_epoch() -> None:
 def test_the_rate_is_not_halved_while_it_still_rises(
     warmup: int, halvings: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DevSet, "score", lambda self, backend: Brackets(1, 2, 2))
+    monkeypatch.setattr(DevSet, "score", lambda self, backend: DevScore(1, 2, 2))
     trainer = Trainer(tiny_config(warmup_batches=warmup, patience_epochs=0.0), TREES, TREES, CPU)
     advance(trainer, 9)
     assert trainer.schedule.halvings == halvings
@@ -350,10 +349,10 @@ def test_a_run_leaves_a_model_a_log_and_a_checkpoint(tmp_path: Path) -> None:
 
 
 def test_the_folder_holds_the_best_model_not_the_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scores = iter([Brackets(1, 2, 2), Brackets(2, 2, 2), Brackets(0, 2, 2)])
+    scores = iter([DevScore(1, 2, 2), DevScore(2, 2, 2), DevScore(0, 2, 2)])
     weights: list[torch.Tensor] = []
 
-    def fake(self: DevSet, backend: TorchBackend) -> Brackets:
+    def fake(self: DevSet, backend: TorchBackend) -> DevScore:
         weights.append(next(backend.model.parameters()).detach().clone())
         return next(scores)
 
@@ -382,7 +381,7 @@ def test_a_run_that_ran_out_of_time_goes_on_as_if_it_had_not(tmp_path: Path) -> 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, *matched: int) -> None:
     """Checks that find so many of ten brackets, one after the other."""
-    scores = iter([Brackets(number, 10, 10) for number in matched])
+    scores = iter([DevScore(number, 10, 10) for number in matched])
     monkeypatch.setattr(DevSet, "score", lambda self, backend: next(scores))
 
 
@@ -582,7 +581,7 @@ def test_who_may_read_the_model_may_read_the_checkpoint(tmp_path: Path) -> None:
 
 
 def test_figures_are_rounded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(DevSet, "score", lambda *_: Brackets(matched=319_541, gold=10_000_000, predicted=10_000_000))
+    monkeypatch.setattr(DevSet, "score", lambda *_: DevScore(matched=319_541, gold=10_000_000, predicted=10_000_000))
     train(tiny_config(max_epochs=1), TREES, TREES, tmp_path / "model")
     assert "| development F1 | 3.20 " in (tmp_path / "model" / "README.md").read_text()
 

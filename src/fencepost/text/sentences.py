@@ -145,10 +145,10 @@ def _is_border(classes: str, begin: int, stop: re.Match[str], end: int) -> bool:
         return False
     if following.lower() in NEVER_FIRST or (ahead and "[" in ahead[0] and _NOTE.fullmatch(classes, end)):
         return False
-    if _is_in_brackets(classes, begin, stop.start()):
-        is_closed = ")" in closers or "]" in closers
-        if not (is_closed and mark == ".") and not (_starts(following) and (is_closed or mark == ".")):
-            return False
+    # Inside brackets, two of three signs must show that the period ends the sentence around them.
+    signs = (mark == ".", ")" in closers or "]" in closers, _starts(following))
+    if sum(signs) < 2 and _is_in_brackets(classes, begin, stop.start()):
+        return False
     if mark in ("...", "…", ".."):
         ends = following not in ("", "I")
     elif mark == ".":
