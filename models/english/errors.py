@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from fencepost.trees.functions import without_functions
 from fencepost.trees.tree import Leaf, Node, Tree
 from fencepost.trees.treebank import Treebank
 
-CLAUSES: Final = frozenset({"S", "SINV", "SQ", "SBARQ", "SBAR", "FRAG"})
+CLAUSES: Final = frozenset({"S", "SINV", "SQ", "SBARQ", "SBAR", "FRAG"})  # (SBAR (IN in) (NN order) (S …)) is right
 QUESTIONS: Final = frozenset({"SQ", "SBARQ"})
 NOMINAL: Final = frozenset({"NN", "NNS", "NNP", "NNPS", "PRP"})
 SILENT: Final = frozenset({",", ".", ":", "``", "''", "-LRB-", "-RRB-"})
@@ -105,14 +105,14 @@ def _spoken(phrase: Phrase) -> list[str]:
     return [name for name in (_name(child) for child, _, _ in phrase.children) if name not in SILENT]
 
 
-def nominal_leaves(tree: Tree) -> set[Place]:
-    """Nouns and pronouns directly below a clause, without a noun phrase of their own."""
+def bare_words(labels: Set[str], tags: Set[str], tree: Tree) -> set[Place]:
+    """Words with these tags directly below phrases with these labels, without a noun phrase of their own."""
     return {
         (start,)
         for each in phrases(tree)
-        if each.node.label in CLAUSES - {"SBAR"}  # (SBAR (IN in) (NN order) (S …))
+        if each.node.label in labels
         for child, start, _ in each.children
-        if isinstance(child, Leaf) and child.tag in NOMINAL
+        if isinstance(child, Leaf) and child.tag in tags
     }
 
 
@@ -176,7 +176,8 @@ def finders(possible: PossibleTags) -> Mapping[str, Callable[[Tree], set[Place]]
         "inversion (`SINV`)": partial(labelled, "SINV"),
         "question before its speaker": questions,
         "report before its speaker (“…, police said”)": reports,
-        "noun or pronoun directly below a clause": nominal_leaves,
+        "noun or pronoun directly below a clause": partial(bare_words, CLAUSES - {"SBAR"}, NOMINAL),
+        "noun, number or article directly below a `PP`": partial(bare_words, {"PP"}, NOMINAL | {"CD", "DT", "PRP$"}),
         "three or more clauses side by side": chains,
         "coordinated clauses nested at an edge": nested_chains,
         "fragment (`FRAG`)": partial(labelled, "FRAG"),

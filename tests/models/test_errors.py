@@ -11,7 +11,6 @@ from errors import (
     impossible_tags,
     labelled,
     nested_chains,
-    nominal_leaves,
     questions,
     rare_nouns,
     reports,
@@ -24,6 +23,7 @@ from fencepost.features.possible_tags import PossibleTags
 from fencepost.trees.tree import Tree
 
 READ = Tree.from_string
+NOTHING = PossibleTags({}, (), ())
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,13 @@ def test_questions_count_with_their_speaker_in_either_order() -> None:
 
 
 def test_nouns_directly_below_a_clause_are_found_and_those_in_a_phrase_are_not() -> None:
-    tree = "(TOP (S (NN Rain) (NP (NN rain)) (SBAR (IN in) (NN order) (S (VP (VB go)))) (PRP it)))"
-    assert nominal_leaves(READ(tree)) == {(0,), (5,)}
+    tree = READ("(TOP (S (NN Rain) (NP (NN rain)) (SBAR (IN in) (NN order) (S (VP (VB go)))) (PRP it)))")
+    assert finders(NOTHING)["noun or pronoun directly below a clause"](tree) == {(0,), (5,)}
+
+
+def test_a_noun_directly_below_a_prepositional_phrase_is_found() -> None:
+    tree = READ("(TOP (NP (NP ($ $) (CD 5)) (PP (DT a) (NN share)) (PP (IN in) (NP (NN cash)))))")
+    assert finders(NOTHING)["noun, number or article directly below a `PP`"](tree) == {(2,), (3,)}
 
 
 def test_a_chain_is_flat_or_nested() -> None:
