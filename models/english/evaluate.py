@@ -94,9 +94,9 @@ def figures_of(parser: Parser, items: Sequence[Item], baseline: FunctionBaseline
         figures |= functions(parser, marked, baseline)
     figures["genres"] = {}
     for genre in sorted({item.genre for item in items} - {""}):
-        own = [index for index, item in enumerate(items) if item.genre == genre]
-        parts = ([each[index] for index in own] for each in (items, gold, predicted))
-        figures["genres"][genre] = measured(parser, *parts)
+        own = [each for each in zip(items, gold, predicted, strict=True) if each[0].genre == genre]
+        part, right, found = zip(*own, strict=True)
+        figures["genres"][genre] = measured(parser, part, right, found)
     return figures
 
 
