@@ -74,7 +74,6 @@ def test_a_verb_before_its_subject_makes_an_inverted_clause(parser: Parser, text
         ("Only then did she understand the problem.", "Only then did she understand the problem"),
         ("Here comes the bus.", "Here comes the bus"),
         ("Under the bridge lived an old troll.", "Under the bridge lived an old troll"),
-        ("Had I known the truth, I would have stayed.", "Had I known the truth"),
         ("Among the guests were two ministers.", "Among the guests were two ministers"),
     ],
 )
@@ -265,7 +264,6 @@ def test_punctuation_has_the_tags_that_it_can_have(parser: Parser, text: str, ta
             {("NP", "the plan on the train")},
             {("NP", "the plan"), ("VP", "discussed the plan on the train")},
         ),
-        ("He fed her cat food.", {("NP", "her cat"), ("NP", "food")}, {("NP", "her"), ("NP", "cat food")}),
         (
             "The police arrested the protesters near the station.",
             {("NP", "the protesters near the station")},
