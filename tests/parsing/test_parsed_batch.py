@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fencepost
 from fencepost.backends.base import Parsed
 from fencepost.chart.cky import Decoded, DecodedTrees
 from fencepost.config.settings import Config
 from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.parsing.columns import ParsedColumns
+from fencepost.parsing.confidence import without_probabilities
 from fencepost.parsing.parsed_batch import UNTAGGED, Notation, ParsedBatch
+from fencepost.parsing.workers import Workers
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
@@ -98,3 +103,34 @@ def test_columns_give_back_each_tree() -> None:
     assert trees[-1].score == 3
     with pytest.raises(IndexError):
         trees[3]
+
+
+@given(SOME_TREES, st.lists(st.booleans(), max_size=6), st.randoms(use_true_random=False))
+def test_columns_say_what_the_trees_say(trees: list[Tree], given_tags: list[bool], random: Random) -> None:
+    batch = batch_of(trees, given_tags)
+    numbers = random.sample(range(len(batch)), len(batch))
+    columns = ParsedColumns.of([(numbers, batch)])
+    assert len(columns) == len(trees)
+    for number, tree in zip(numbers, trees, strict=True):
+        assert columns.brackets[number] == str(tree)
+        assert columns.scores[number] == numbers.index(number)
+        words = slice(columns.word_bounds[number], columns.word_bounds[number + 1])
+        assert [columns.tag_names[tag] for tag in columns.tags[words]] == tree.tags()
+        here = slice(columns.bounds[number], columns.bounds[number + 1])
+        labels = [columns.label_names[label] for label in columns.labels[here]]
+        found = list(zip(labels, columns.starts[here].tolist(), columns.ends[here].tolist(), strict=True))
+        assert found == [(part.label, part.start, part.end) for part in without_probabilities(tree, 0).constituents]
+
+
+def test_a_chunk_of_several_batches_gives_its_columns_in_order() -> None:
+    parser = fencepost.load()
+    sentences = [["It", "works"], ["The", "cat", "sat", "on", "the", "mat", "."], ["Yes"], ["(", "A", "list", ")"]]
+    with Workers(parser, 1) as workers:
+        checked = list(parser.checked([*sentences, Sentence(("Go",), ("ODD",))]))
+        ((columns,), nothing) = workers.do_chunks(parser.best_columns(batch_tokens=10), [checked, []])
+    assert nothing == []
+    trees = parser.parse(checked)
+    assert columns.brackets == list(map(str, trees))
+    tags = [columns.tag_names[tag] for tag in columns.tags]
+    assert tags == [tag for tree in trees for tag in tree.tags()]
+    assert columns.word_bounds.tolist() == [0, 2, 9, 10, 14, 15]

@@ -16,6 +16,7 @@ from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
+    from fencepost.parsing.columns import ParsedColumns
     from fencepost.parsing.confidence import Analysis, Analyst
 
 ScoredPair: TypeAlias = tuple[Tree, float]
@@ -34,6 +35,17 @@ class ChunkParser:
         """The best tree of each sentence and its score."""
         with no_garbage_collection():
             return self._parse(sentences, budget)
+
+    def columns(self, sentences: list[Sentence], budget: int) -> ParsedColumns:
+        """The best trees of at least one sentence as columns, without any ``Tree``."""
+        from fencepost.parsing.columns import ParsedColumns  # here: most programs only need trees
+
+        return ParsedColumns.of(
+            [
+                (indices, ParsedBatch([sentences[index] for index in indices], parsed, self._notation))
+                for indices, parsed in self._batches(sentences, budget)
+            ]
+        )
 
     def parse_with_functions(self, sentences: list[Sentence], budget: int) -> list[Analysis]:
         """The best tree of each sentence, with functions and without probabilities of constituents."""
