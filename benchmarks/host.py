@@ -4,8 +4,8 @@
     PYTHONPATH=src python benchmarks/host.py --trees TREEBANKS/en/wsj-sample/*.txt --json
 
 No model runs while a step is measured. Each step works on the trees of a treebank as if a model had found them; without
-``--trees``, on those that the shipped model finds for the sentences of ``fencepost bench``. Each figure is the CPU time of
-the fastest of several rounds, so it says what the step costs, not how long a busy machine takes for it.
+``--trees``, on those that the shipped model finds for the sentences of ``fencepost bench``. Each figure is the CPU time
+of the fastest of several rounds.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import gc
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +64,7 @@ def main() -> None:
         print(json.dumps({"sentences": len(trees), "words": round(words, 1), "microseconds": figures}, indent=1))
         return
     print(
-        f"{len(trees):,} sentences of {words:.1f} words, batches of {arguments.batch_tokens:,} tokens; µs per sentence"
+        f"µs per sentence; {len(trees):,} sentences of {words:.1f} words, batches of {arguments.batch_tokens:,} tokens"
     )
     for step, figure in figures.items():
         print(f"  {step:52} {figure:7.1f}")
@@ -94,12 +95,13 @@ def measure(trees: list[Tree], batch_tokens: int, rounds: int) -> dict[str, floa
     groups = step("sort into batches", lambda: list(pieces([len(each) for each in checked], batch_tokens)))
     batches = [[checked[index] for index in group] for group in groups]
     english = fencepost.load()
-    for name, indexer in (
-        ("index letters (the paper's model)", Indexer(Config(), Vocabularies.of(trees, Config()))),
-        ("index letters and sub-tokens (en)", Indexer(english.config, english.vocabularies)),
-    ):
-        step(name, lambda indexer=indexer: [indexer.batch(batch) for batch in batches])
     vocabularies = Vocabularies.of(trees, Config())
+    indexers = {
+        "index letters (the paper's model)": Indexer(Config(), vocabularies),
+        "index letters and sub-tokens (en)": Indexer(english.config, english.vocabularies),
+    }
+    for name, indexer in indexers.items():
+        step(name, partial(_index, indexer, batches))
     notation = Notation(vocabularies)
     answers = [_answer([trees[index] for index in group], vocabularies) for group in groups]
     decoded = step("collect spans", lambda: [cky.collect(*answer[:3]) for answer in answers])
@@ -112,13 +114,15 @@ def measure(trees: list[Tree], batch_tokens: int, rounds: int) -> dict[str, floa
     assert sorted(text for batch in texts for text in batch) == sorted(map(str, trees))
     step("write columns and brackets", lambda: ParsedColumns.of(list(zip(groups, parsed(), strict=True))))
     step("build trees (only if looked into)", lambda: [[tree.label for tree in each.lazy_trees()] for each in parsed()])
-    for name, index in (
-        ("the paper's model", "index letters (the paper's model)"),
-        ("en", "index letters and sub-tokens (en)"),
-    ):
+    for name, index in zip(("the paper's model", "en"), indexers, strict=True):
         steps = ("check", "sort into batches", index, "collect spans", "write brackets")
         figures[f"words to brackets, {name}"] = sum(figures[each] for each in steps)
     return {name: round(figure, 2) for name, figure in figures.items()}
+
+
+def _index(indexer: Indexer, batches: list[list[Sentence]]) -> None:
+    for batch in batches:
+        indexer.batch(batch)
 
 
 def _timed(work: Callable[[], Any], rounds: int) -> tuple[float, Any]:
