@@ -1,0 +1,221 @@
+"""Heads: which child of a phrase carries on its meaning, by tables of rules.
+
+A rule is a direction and a list of labels. ``left`` takes the first label of the list that some child has, and its
+leftmost child with it; ``leftdis`` takes the leftmost child with any label of the list; ``right`` and ``rightdis`` look
+from the right. The first rule of a phrase that finds a child decides. If none does, the first child is the head after
+``left`` rules and the last one after ``right`` rules.
+
+``COLLINS`` is the table of Collins' thesis (1999, pp. 238-240) as Stanford's ``CollinsHeadFinder`` applies it:
+Tregex's ``<#`` means exactly this. ``rules_for`` gives the tables of several languages, which also know labels and
+marks that Collins' doesn't and don't choose punctuation while there is another child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from fencepost.trees.tree import Leaf, Node, Tree
+
+Direction = Literal["left", "right", "leftdis", "rightdis"]
+Rule = tuple[Direction, tuple[str, ...]]
+
+PENN_PUNCTUATION: Final = frozenset({"''", "``", "-LRB-", "-RRB-", ".", ":", ","})
+_CONJUNCTIONS: Final = frozenset({"CC", "CONJP"})
+_AFTER_LABEL: Final = frozenset("-=|#^~_[")  # what separates a Penn label from its functions and indices
+
+
+class HeadRules:
+    """A table of head rules.
+
+    >>> from fencepost import Tree
+    >>> tree = Tree.from_string("(NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat))))")
+    >>> COLLINS.head_child(tree)
+    0
+    >>> COLLINS.head(tree)
+    Leaf('NN', 'cat')
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Sequence[Rule]],
+        *,
+        other: Direction = "right",
+        avoid: Iterable[str] = (),
+        marks: Iterable[str] = (),
+        coordination: bool = False,
+    ) -> None:
+        """A table of head rules.
+
+        Args:
+            rules: For each label, the rules to try in order.
+            other: The direction for labels without rules, and the side to choose from.
+            avoid: Labels and tags that are heads only of phrases that have no other child, such as punctuation.
+            marks: Functions that mark heads: with ``HD``, the child ``VVFIN-HD`` is the head whatever the rules say.
+            coordination: True if a head right after a conjunction (CC, CONJP) gives way to the conjunct before it.
+        """
+        self.rules: Final = {
+            label: tuple((way, tuple(names)) for way, names in table) for label, table in rules.items()
+        }
+        self.other: Final = other
+        self.avoid: Final = frozenset(avoid)
+        self.marks: Final = frozenset(marks)
+        self.coordination: Final = coordination
+        self._choose = lru_cache(maxsize=2**14)(self._choose_unmemoised)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (self.rules, self.other, self.avoid, self.marks, self.coordination))
+
+    def choose(self, label: str, children: Sequence[str]) -> int:
+        """The index of the head, from the label of a phrase and the labels and tags of its children.
+
+        >>> COLLINS.choose("VP", ["MD", "RB", "VP"])
+        0
+        """
+        return 0 if len(children) == 1 else self._choose(label, tuple(children))
+
+    def head_child(self, tree: Tree) -> int:
+        """The index of the head among the children of a phrase."""
+        children = tree.children
+        if len(children) == 1:
+            return 0
+        return self._choose(tree.label, tuple([node.label if type(node) is Tree else node.tag for node in children]))  # type: ignore[union-attr]
+
+    def head(self, tree: Node) -> Leaf:
+        """The head word of a phrase: the head of its head, and so on down to a leaf."""
+        while isinstance(tree, Tree):
+            tree = tree.children[self.head_child(tree)]
+        return tree
+
+    def head_words(self, tree: Tree) -> list[int]:
+        """For every phrase, outer before inner as in ``tree.spans()``, the number of its head word from 0.
+
+        >>> from fencepost import Tree
+        >>> COLLINS.head_words(Tree.from_string("(S (NP (DT the) (NN cat)) (VP (VBD sat)))"))
+        [2, 1, 2]
+        """
+        heads: list[int] = []
+        stack: list[tuple[Node, list[int]]] = [(tree, [])]  # a node, and the phrases whose head it leads to
+        words = 0
+        while stack:
+            node, waiting = stack.pop()
+            if isinstance(node, Tree):
+                waiting.append(len(heads))
+                heads.append(-1)
+                chosen = self.head_child(node)
+                for index in range(len(node.children) - 1, -1, -1):
+                    stack.append((node.children[index], waiting if index == chosen else []))
+            else:
+                for phrase in waiting:
+                    heads[phrase] = words
+                words += 1
+        return heads
+
+    def _choose_unmemoised(self, label: str, children: tuple[str, ...]) -> int:
+        if self.marks:
+            marked = [index for index, child in enumerate(children) if self._is_marked(child)]
+            if marked:
+                return marked[0]
+        names = [plain_label(child) for child in children]
+        rules = self.rules.get(plain_label(label).removeprefix("@"), ())
+        for way, wanted in rules:
+            index = _find(way, wanted, names)
+            if index is not None:
+                return self._first_conjunct(index, children, names)
+        return self._default(rules[-1][0] if rules else self.other, names)
+
+    def _is_marked(self, label: str) -> bool:
+        return any(part in self.marks for part in label.replace("=", "-").split("-")[1:])
+
+    def _default(self, way: Direction, names: list[str]) -> int:
+        order = range(len(names)) if way.startswith("left") else range(len(names) - 1, -1, -1)
+        return next((index for index in order if names[index] not in self.avoid), order[0])
+
+    def _first_conjunct(self, index: int, children: tuple[str, ...], names: list[str]) -> int:
+        if not self.coordination or index < 2 or names[index - 1] not in _CONJUNCTIONS:
+            return index
+        # After a comma and a conjunction Stanford's program leaves the head where it is, and so do we.
+        return index if children[index - 2] in PENN_PUNCTUATION else index - 2
+
+
+def _rebuild(
+    rules: Mapping[str, Sequence[Rule]], other: Direction, avoid: frozenset[str], marks: frozenset[str], both: bool
+) -> HeadRules:
+    return HeadRules(rules, other=other, avoid=avoid, marks=marks, coordination=both)
+
+
+def _find(way: Direction, wanted: tuple[str, ...], names: list[str]) -> int | None:
+    order = range(len(names)) if way.startswith("left") else range(len(names) - 1, -1, -1)
+    if way.endswith("dis"):
+        return next((index for index in order if names[index] in wanted), None)
+    return next((index for label in wanted for index in order if names[index] == label), None)
+
+
+@lru_cache(maxsize=2**12)
+def plain_label(label: str) -> str:
+    """A Penn label without functions and indices: ``NP-SBJ=2`` is ``NP``; ``-LRB-`` and ``-NONE-`` stay whole.
+
+    >>> plain_label("NP-SBJ=2")
+    'NP'
+    """
+    opened = label[0] if label[0] in _AFTER_LABEL else ""
+    for index, character in enumerate(label[1:], 1):
+        if character in _AFTER_LABEL:
+            if character != opened:
+                return label[:index]
+            opened = ""
+    return label
+
+
+def _left(labels: str) -> Rule:
+    return "left", tuple(labels.split())
+
+
+def _right(labels: str) -> Rule:
+    return "right", tuple(labels.split())
+
+
+def _rightdis(labels: str) -> Rule:
+    return "rightdis", tuple(labels.split())
+
+
+_COLLINS_RULES: Final[Mapping[str, Sequence[Rule]]] = {
+    "ADJP": [_left("NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB")],
+    "ADVP": [_right("RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN")],
+    "CONJP": [_right("CC RB IN")],
+    "EDITED": [_left("")],
+    "FRAG": [_right("")],
+    "INTJ": [_left("")],
+    "LST": [_right("LS :")],
+    "NAC": [_left("NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW")],
+    "NP": [
+        _rightdis("NN NNP NNPS NNS NX POS JJR"),
+        _left("NP"),
+        _rightdis("$ ADJP PRN"),
+        _right("CD"),
+        _rightdis("JJ JJS RB QP"),
+    ],
+    "NX": [_left("")],
+    "PP": [_right("IN TO VBG VBN RP FW")],
+    "PRN": [_left("")],
+    "PRT": [_right("RP")],
+    "QP": [_left("$ IN NNS NN JJ RB DT CD NCD QP JJR JJS")],
+    "RRC": [_right("VP NP ADVP ADJP PP")],
+    "S": [_left("TO IN VP S SBAR ADJP UCP NP")],
+    "SBAR": [_left("WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG")],
+    "SBARQ": [_left("SQ S SINV SBARQ FRAG")],
+    "SINV": [_left("VBZ VBD VBP VB MD VP S SINV ADJP NP")],
+    "SQ": [_left("VBZ VBD VBP VB MD VP SQ")],
+    "TYPO": [_left("")],
+    "UCP": [_right("")],
+    "VP": [_left("TO VBD VBN MD VBZ VB VBG VBP AUX AUXG VP ADJP NN NNS NP")],
+    "WHADJP": [_left("CC WRB JJ ADJP")],
+    "WHADVP": [_right("CC WRB")],
+    "WHNP": [_left("WDT WP WP$ WHADJP WHPP WHNP")],
+    "WHPP": [_right("IN TO FW")],
+    "X": [_right("")],
+    "XS": [_right("IN")],
+}
+
+COLLINS: Final = HeadRules(_COLLINS_RULES, coordination=True)
