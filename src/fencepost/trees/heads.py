@@ -6,8 +6,7 @@ from the right. The first rule of a phrase that finds a child decides. If none d
 ``left`` rules and the last one after ``right`` rules.
 
 ``COLLINS`` is the table of Collins' thesis (1999, pp. 238-240) as Stanford's ``CollinsHeadFinder`` applies it:
-Tregex's ``<#`` means exactly this. ``rules_for`` gives the tables of several languages, which also know labels and
-marks that Collins' doesn't and don't choose punctuation while there is another child.
+Tregex's ``<#`` means exactly this. ``head_tables`` has tables for trees of several languages.
 """
 
 from __future__ import annotations
@@ -168,54 +167,62 @@ def plain_label(label: str) -> str:
     return label
 
 
-def _left(labels: str) -> Rule:
+def left(labels: str = "") -> Rule:
+    """A rule whose labels are in one string: ``left("VP S")``."""
     return "left", tuple(labels.split())
 
 
-def _right(labels: str) -> Rule:
+def right(labels: str = "") -> Rule:
+    """A rule whose labels are in one string."""
     return "right", tuple(labels.split())
 
 
-def _rightdis(labels: str) -> Rule:
+def leftdis(labels: str) -> Rule:
+    """A rule whose labels are in one string."""
+    return "leftdis", tuple(labels.split())
+
+
+def rightdis(labels: str) -> Rule:
+    """A rule whose labels are in one string."""
     return "rightdis", tuple(labels.split())
 
 
-_COLLINS_RULES: Final[Mapping[str, Sequence[Rule]]] = {
-    "ADJP": [_left("NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB")],
-    "ADVP": [_right("RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN")],
-    "CONJP": [_right("CC RB IN")],
-    "EDITED": [_left("")],
-    "FRAG": [_right("")],
-    "INTJ": [_left("")],
-    "LST": [_right("LS :")],
-    "NAC": [_left("NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW")],
+COLLINS_RULES: Final[Mapping[str, Sequence[Rule]]] = {
+    "ADJP": [left("NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB")],
+    "ADVP": [right("RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN")],
+    "CONJP": [right("CC RB IN")],
+    "EDITED": [left()],
+    "FRAG": [right()],
+    "INTJ": [left()],
+    "LST": [right("LS :")],
+    "NAC": [left("NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW")],
     "NP": [
-        _rightdis("NN NNP NNPS NNS NX POS JJR"),
-        _left("NP"),
-        _rightdis("$ ADJP PRN"),
-        _right("CD"),
-        _rightdis("JJ JJS RB QP"),
+        rightdis("NN NNP NNPS NNS NX POS JJR"),
+        left("NP"),
+        rightdis("$ ADJP PRN"),
+        right("CD"),
+        rightdis("JJ JJS RB QP"),
     ],
-    "NX": [_left("")],
-    "PP": [_right("IN TO VBG VBN RP FW")],
-    "PRN": [_left("")],
-    "PRT": [_right("RP")],
-    "QP": [_left("$ IN NNS NN JJ RB DT CD NCD QP JJR JJS")],
-    "RRC": [_right("VP NP ADVP ADJP PP")],
-    "S": [_left("TO IN VP S SBAR ADJP UCP NP")],
-    "SBAR": [_left("WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG")],
-    "SBARQ": [_left("SQ S SINV SBARQ FRAG")],
-    "SINV": [_left("VBZ VBD VBP VB MD VP S SINV ADJP NP")],
-    "SQ": [_left("VBZ VBD VBP VB MD VP SQ")],
-    "TYPO": [_left("")],
-    "UCP": [_right("")],
-    "VP": [_left("TO VBD VBN MD VBZ VB VBG VBP AUX AUXG VP ADJP NN NNS NP")],
-    "WHADJP": [_left("CC WRB JJ ADJP")],
-    "WHADVP": [_right("CC WRB")],
-    "WHNP": [_left("WDT WP WP$ WHADJP WHPP WHNP")],
-    "WHPP": [_right("IN TO FW")],
-    "X": [_right("")],
-    "XS": [_right("IN")],
+    "NX": [left()],
+    "PP": [right("IN TO VBG VBN RP FW")],
+    "PRN": [left()],
+    "PRT": [right("RP")],
+    "QP": [left("$ IN NNS NN JJ RB DT CD NCD QP JJR JJS")],
+    "RRC": [right("VP NP ADVP ADJP PP")],
+    "S": [left("TO IN VP S SBAR ADJP UCP NP")],
+    "SBAR": [left("WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG")],
+    "SBARQ": [left("SQ S SINV SBARQ FRAG")],
+    "SINV": [left("VBZ VBD VBP VB MD VP S SINV ADJP NP")],
+    "SQ": [left("VBZ VBD VBP VB MD VP SQ")],
+    "TYPO": [left()],
+    "UCP": [right()],
+    "VP": [left("TO VBD VBN MD VBZ VB VBG VBP AUX AUXG VP ADJP NN NNS NP")],
+    "WHADJP": [left("CC WRB JJ ADJP")],
+    "WHADVP": [right("CC WRB")],
+    "WHNP": [left("WDT WP WP$ WHADJP WHPP WHNP")],
+    "WHPP": [right("IN TO FW")],
+    "X": [right()],
+    "XS": [right("IN")],
 }
 
-COLLINS: Final = HeadRules(_COLLINS_RULES, coordination=True)
+COLLINS: Final = HeadRules(COLLINS_RULES, coordination=True)
