@@ -137,12 +137,13 @@ def test_places_survive_pickling_and_change_neither_equality_nor_brackets() -> N
     assert leaf.offsets == (0, 1)
 
 
-def test_places_count_from_where_the_tokens_count() -> None:
+def test_places_count_from_the_start_of_the_sentence_or_of_the_text() -> None:
     text = "Yes.  The cat sat."
     second = list(read_stream([text]))[1]
-    tree = CAT.placed(second.text, second.tokens)
+    tree = CAT.placed(second.text, second.tokens, second.offset)
     assert tree[0].text == "The cat"
-    assert tree.offsets == (0, len(second.text))
+    assert tree.offsets == (6, 18)
+    assert CAT.placed(second.text, second.tokens).offsets == (0, 12)
 
 
 def test_as_many_tokens_as_words_are_needed() -> None:

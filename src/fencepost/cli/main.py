@@ -22,6 +22,7 @@ COMMANDS: Final = (
     "evaluate",
     "score",
     "treebank",
+    "extract",
     "calibrate",
     "models",
     "export",

@@ -287,10 +287,10 @@ class Tree(Immutable):
 
     # The text that the tree was made from
 
-    def placed(self, text: str, tokens: Sequence[HasOffsets]) -> Tree:
+    def placed(self, text: str, tokens: Sequence[HasOffsets], offset: int = 0) -> Tree:
         """The same tree, whose words know where they stand: ``tokens`` give the start and end of each in ``text``.
 
-        Comparing, printing and hashing ignore the places.
+        ``offset`` is added to both, for a sentence that begins there. Comparing, printing and hashing ignore places.
 
         >>> from fencepost.text.tokens import tokenize
         >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (MD ca) (RB n't) (VP (VB swim))))")
@@ -307,7 +307,7 @@ class Tree(Immutable):
         leaves: list[Leaf] = []
         end = tokens[0].start
         for leaf, token in zip(words, tokens, strict=True):
-            place = Place(token.start, text[token.start : token.end], text[end : token.start])
+            place = Place(offset + token.start, text[token.start : token.end], text[end : token.start])
             leaves.append(placed_leaf(leaf.tag, leaf.word, place))
             end = token.end
         return with_leaves(self, leaves)
