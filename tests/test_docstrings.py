@@ -1,4 +1,4 @@
-"""The examples in docstrings run, and every public method of a tree has one."""
+"""The examples in docstrings and guides run, and every public method of a tree has one."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -18,12 +19,21 @@ PACKAGES: tuple[ModuleType, ...] = (fencepost.trees,)
 MODULES = [
     f"{package.__name__}.{module.name}" for package in PACKAGES for module in pkgutil.iter_modules(package.__path__)
 ]
+GUIDES = ("trees.md",)
 NEED_NLTK = {"from_nltk", "to_nltk"}  # their docstrings show the call; tests/integrations tests it
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_in_docstrings_give_what_they_show(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_examples_in_guides_give_what_they_show(name: str) -> None:
+    text = (Path(__file__).parents[1] / "docs" / name).read_text("utf-8")
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(text, {}, name, name, 0))
+    assert runner.summarize() == (0, text.count("\n>>> "))
 
 
 def public(kind: type) -> list[str]:
