@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 from fencepost.text.tokens import tokenize
@@ -98,6 +99,20 @@ def test_tables_know_french_german_and_chinese_trees() -> None:
     chinese = Tree.from_string("(IP (NP (NN 猫)) (VP (VV 睡) (AS 了)) (PU 。))")
     assert [word.head_word for word in french.dependencies("fr")] == ["chat", "dormi", "dormi", None, "dormi"]
     assert [word.head_word for word in chinese.dependencies("zh")] == ["睡", None, "睡", "睡"]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "heads"),
+    [
+        ("es", "(S (sn (espec (da0ms0 el)) (grup.nom (ncms000 gato))) (grup.verb (vmip3s0 duerme)) (Fp .))",
+         "gato duerme - duerme"),
+        ("nl", "(smain (np (det de) (noun kat)) (verb heeft) (ppart (verb geslapen)))", "kat heeft - heeft"),
+        ("pt", "(fcl (np (art o) (n gato)) (vp (v-fin está) (prp a) (v-inf dormir)) (PU .))",
+         "gato dormir dormir dormir - dormir"),
+    ],
+)  # fmt: skip
+def test_tables_know_spanish_dutch_and_portuguese_trees(language: str, text: str, heads: str) -> None:
+    assert [word.head_word or "-" for word in Tree.from_string(text).dependencies(language)] == heads.split()
 
 
 def test_heads_that_a_treebank_marks_are_followed() -> None:

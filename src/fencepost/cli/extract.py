@@ -49,7 +49,9 @@ def add_command(subparsers: Any) -> None:
         help="maximal: not inside another phrase with the same label; base: no such phrase inside (default: all)",
     )
     parser.add_argument("--clauses", action="store_true", help="list finite clauses instead (English)")
-    parser.add_argument("--language", metavar="CODE", default="en", help="whose head rules: de, en (default), fr or zh")
+    parser.add_argument(
+        "--language", metavar="CODE", default="en", help="whose head rules: de, en (default), es, fr, nl, pt or zh"
+    )
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--csv", action="store_true", help="print CSV (default)")
     output.add_argument("--json", action="store_true", help="print JSON Lines")

@@ -8,6 +8,9 @@ that marks heads itself: a child such as ``VVFIN-HD`` is the head.
 | en | Penn Treebank | Collins (1999), with ``NML``, ``META`` and root symbols added |
 | de | NEGRA, TIGER | heads of the TIGER annotation scheme (Albert et al. 2003), where ``HD`` marks them |
 | fr | French Treebank, Sequoia | Dybro-Johansen (2004), Arun and Keller (2005) |
+| es | AnCora, CESS-ESP | heads named in its labels: ``sn`` over ``grup.nom`` over a noun (Taulé et al. 2008) |
+| nl | Alpino, Lassy | heads of its annotation scheme, where ``hd`` marks them (van Noord et al. 2011) |
+| pt | Floresta, Bosque | heads of its annotation scheme, where ``H`` marks them (Afonso et al. 2002) |
 | zh | Penn Chinese Treebank | Sun and Jurafsky (2004), Zhang and Clark (2008) |
 """
 
@@ -120,7 +123,77 @@ CHINESE: Final = HeadRules(
     marks=MARKS,
 )
 
-LANGUAGES: Final[Mapping[str, HeadRules]] = {"de": GERMAN, "en": ENGLISH, "fr": FRENCH, "zh": CHINESE}
+_SPANISH_NOUN: Final = (leftdis("grup.nom"), leftdis("sn*"), left("relatiu S*"))
+_SPANISH_VERB: Final = [left("grup.verb infinitiu gerundi participi"), left("S*"), left("sn s.a sa sp sadv")]
+SPANISH: Final = HeadRules(
+    {
+        "grup.nom": [leftdis("n* W Z* p*"), left("grup.nom"), leftdis("a* s.a grup.a"), left("sp S*")],
+        **dict.fromkeys(("sn", "snp", "sno", "snl", "sna", "snd", "snn"), _SPANISH_NOUN),
+        "sp": [left("prep"), left("sp")],
+        "grup.verb": [right("v*"), right("infinitiu gerundi participi")],
+        "infinitiu": [right("v*")],
+        "s.a": [left("grup.a"), left("s.a")],
+        "sa": [left("grup.a"), left("sa")],
+        "grup.a": [leftdis("a*"), left("grup.a")],
+        "sadv": [left("grup.adv"), left("sadv")],
+        "S": _SPANISH_VERB,
+        **{f"S.{kind}": _SPANISH_VERB for kind in ("F.C", "F.R", "F.A", "F.AComp", "F.ACons", "F.ACond", "F.AConc")},
+        **{f"S.NF.{kind}": _SPANISH_VERB for kind in ("C", "P", "A", "R")},
+    },
+    other="left",
+    avoid=("F*", "espec", "coord", "conj.subord"),
+    marks=MARKS,
+)
+
+DUTCH: Final = HeadRules(
+    {
+        **dict.fromkeys(("smain", "ssub", "sv1"), (left("verb"), left("inf ppart"))),
+        **dict.fromkeys(("inf", "ppart", "ppres"), (left("verb"), left("inf ppart"))),
+        "np": [leftdis("noun"), left("mwu np"), right("adj num det pron")],
+        "pp": [left("prep"), left("mwu pp")],
+        "ap": [right("adj"), right("ap")],
+        "advp": [right("adv"), right("advp")],
+        "detp": [right("det num")],
+        "cp": [left("comp comparative")],
+        **dict.fromkeys(("ti", "oti", "ahi"), (left("comp"),)),
+        **dict.fromkeys(("rel", "whrel", "whsub", "whq"), (left("ssub sv1"), left("conj"))),
+        "mwu": [left()],
+        "conj": [left()],
+        "du": [left("smain sv1 ssub du np")],
+        **dict.fromkeys(("TOP", "ROOT"), (left("smain sv1 whq du conj np pp"),)),
+    },
+    other="left",
+    avoid=("punct", "vg"),
+    marks=MARKS,
+)
+
+PORTUGUESE: Final = HeadRules(
+    {
+        **dict.fromkeys(("fcl", "icl"), (left("vp v-fin v-inf v-pcp v-ger"), left("cu fcl icl"))),
+        "vp": [right("v-*")],
+        "np": [leftdis("n prop"), leftdis("pron-*"), left("np"), leftdis("adj num v-pcp ap")],
+        "pp": [left("prp"), left("pp")],
+        "ap": [leftdis("adj v-pcp num"), left("ap")],
+        "advp": [left("adv"), left("advp")],
+        "cu": [left()],
+        "acl": [left("np cu pp")],
+        "sq": [left("fcl")],
+        **dict.fromkeys(("TOP", "ROOT"), (left("fcl cu np icl pp"),)),
+    },
+    other="left",
+    avoid=("PU", "conj-c"),
+    marks=MARKS,
+)
+
+LANGUAGES: Final[Mapping[str, HeadRules]] = {
+    "de": GERMAN,
+    "en": ENGLISH,
+    "es": SPANISH,
+    "fr": FRENCH,
+    "nl": DUTCH,
+    "pt": PORTUGUESE,
+    "zh": CHINESE,
+}
 
 
 def rules_for(language: str) -> HeadRules:

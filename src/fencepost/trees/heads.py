@@ -2,8 +2,8 @@
 
 A rule is a direction and a list of labels. ``left`` takes the first label of the list that some child has, and its
 leftmost child with it; ``leftdis`` takes the leftmost child with any label of the list; ``right`` and ``rightdis`` look
-from the right. The first rule of a phrase that finds a child decides. If none does, the first child is the head after
-``left`` rules and the last one after ``right`` rules.
+from the right. A label that ends in ``*`` stands for all labels that begin so. The first rule of a phrase that finds
+a child decides. If none does, the first child is the head after ``left`` rules and the last one after ``right`` rules.
 
 ``COLLINS`` is the table of Collins' thesis (1999, pp. 238-240) as Stanford's ``CollinsHeadFinder`` applies it:
 Tregex's ``<#`` means exactly this. ``head_tables`` has tables for trees of several languages.
@@ -116,23 +116,22 @@ class HeadRules:
             marked = [index for index, child in enumerate(children) if self._is_marked(child)]
             if marked:
                 return marked[0]
-        names = [plain_label(child) for child in children]
-        rules = self.rules.get(plain_label(label).removeprefix("@"), ())
+        rules = self.rules.get(label) or self.rules.get(plain_label(label).removeprefix("@"), ())
         for way, wanted in rules:
-            index = _find(way, wanted, names)
+            index = _find(way, wanted, children)
             if index is not None:
-                return self._first_conjunct(index, children, names)
-        return self._default(rules[-1][0] if rules else self.other, names)
+                return self._first_conjunct(index, children)
+        return self._default(rules[-1][0] if rules else self.other, children)
 
     def _is_marked(self, label: str) -> bool:
         return any(part in self.marks for part in label.replace("=", "-").split("-")[1:])
 
-    def _default(self, way: Direction, names: list[str]) -> int:
-        order = range(len(names)) if way.startswith("left") else range(len(names) - 1, -1, -1)
-        return next((index for index in order if names[index] not in self.avoid), order[0])
+    def _default(self, way: Direction, children: tuple[str, ...]) -> int:
+        order = _order(way, children)
+        return next((index for index in order if not _is_one_of(children[index], self.avoid)), order[0])
 
-    def _first_conjunct(self, index: int, children: tuple[str, ...], names: list[str]) -> int:
-        if not self.coordination or index < 2 or names[index - 1] not in _CONJUNCTIONS:
+    def _first_conjunct(self, index: int, children: tuple[str, ...]) -> int:
+        if not self.coordination or index < 2 or not _is_one_of(children[index - 1], _CONJUNCTIONS):
             return index
         # After a comma and a conjunction Stanford's program leaves the head where it is, and so do we.
         return index if children[index - 2] in PENN_PUNCTUATION else index - 2
@@ -144,11 +143,23 @@ def _rebuild(
     return HeadRules(rules, other=other, avoid=avoid, marks=marks, coordination=both)
 
 
-def _find(way: Direction, wanted: tuple[str, ...], names: list[str]) -> int | None:
-    order = range(len(names)) if way.startswith("left") else range(len(names) - 1, -1, -1)
+def _order(way: Direction, children: tuple[str, ...]) -> range:
+    return range(len(children)) if way.startswith("left") else range(len(children) - 1, -1, -1)
+
+
+def _find(way: Direction, wanted: tuple[str, ...], children: tuple[str, ...]) -> int | None:
+    order = _order(way, children)
     if way.endswith("dis"):
-        return next((index for index in order if names[index] in wanted), None)
-    return next((index for label in wanted for index in order if names[index] == label), None)
+        return next((index for index in order if _is_one_of(children[index], wanted)), None)
+    return next((index for label in wanted for index in order if _is_one_of(children[index], (label,))), None)
+
+
+def _is_one_of(label: str, wanted: Iterable[str]) -> bool:
+    """True if the label, with or without its functions, is wanted; ``nc*`` wants all labels that begin with nc."""
+    plain = plain_label(label)
+    return any(
+        label.startswith(each[:-1]) if each.endswith("*") and each != "*" else each in (label, plain) for each in wanted
+    )
 
 
 @lru_cache(maxsize=2**12)
