@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, TypeAlias
 
+from fencepost.search.labels import LabelTest
 from fencepost.search.regexes import Regex
 
 # How a label is described: `__`, `NP|VP`, `/^NP/`, `=name` (the very node that has the name), `~name` (the same label).
@@ -24,6 +26,10 @@ class Description:
     groups: tuple[tuple[int, str], ...] = ()  # (group of the expression, variable)
     name: str | None = None
     column: int = field(default=1, compare=False)
+
+    @cached_property
+    def fits(self) -> LabelTest:
+        return LabelTest(self)
 
 
 @dataclass(frozen=True)
