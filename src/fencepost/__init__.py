@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fencepost.evaluation.score import score as score
     from fencepost.parsing.load import load as load
     from fencepost.parsing.parser import Parser as Parser
+    from fencepost.search.pattern import Pattern as Pattern
     from fencepost.training.train import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
@@ -23,6 +24,7 @@ _HOMES: Final = {
     "Config": "fencepost.config.settings",
     "FencepostError": "fencepost.errors",
     "Parser": "fencepost.parsing.parser",
+    "Pattern": "fencepost.search.pattern",
     "load": "fencepost.parsing.load",
     "train": "fencepost.training.train",
     "Score": "fencepost.evaluation.score",

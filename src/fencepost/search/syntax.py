@@ -83,3 +83,18 @@ class NodePattern:
 
     description: Description
     condition: Condition | None = None
+
+
+def has_references(pattern: NodePattern) -> bool:
+    """True if what matches depends on names or variables that are bound elsewhere in the pattern."""
+    description = pattern.description
+    if description.kind in ("same node", "same label") or description.groups:
+        return True
+    return pattern.condition is not None and condition_refers(pattern.condition)
+
+
+def condition_refers(condition: Condition) -> bool:
+    """``has_references`` for a condition."""
+    if isinstance(condition, Related):
+        return has_references(condition.node)
+    return any(map(condition_refers, condition.parts))
