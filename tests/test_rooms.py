@@ -20,6 +20,7 @@ ORDER = (
     "config",
     "trees",
     "search",
+    "measures",
     "text",
     "features",
     "storage.model_folder",

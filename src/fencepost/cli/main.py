@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "score",
     "treebank",
     "extract",
+    "measure",
     "calibrate",
     "models",
     "export",
