@@ -29,7 +29,7 @@ class Stopwatch:
 
     def __init__(self, backend: TorchBackend) -> None:
         self._backend = backend
-        self.batch_tokens = backend.batch_tokens
+        self.batch_tokens, self.overlaps = backend.batch_tokens, backend.overlaps
         self.seconds = {"launching": 0.0, "waiting": 0.0}
 
     def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Any]:

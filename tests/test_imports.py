@@ -16,6 +16,7 @@ import fencepost.trees
 PUBLIC = [
     "load",
     "Parser",
+    "Document",
     "Sentence",
     "Tree",
     "Treebank",

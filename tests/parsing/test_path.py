@@ -33,6 +33,7 @@ class FlatBackend:
     """Puts all words under one phrase, and keeps the lengths of the sentences of each batch."""
 
     threads = 1
+    overlaps = False
     batch_tokens = BUDGET
 
     def __init__(self) -> None:
@@ -76,7 +77,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     count("check", "fencepost.parsing.checking.real_words")
     count("split", "fencepost.text.stream.split_sentences")
-    for module in ("parsing.parser", "parsing.workers", "cli.parse_analyses"):
+    for module in ("parsing.parser", "parsing.workers"):
         count("chunker", f"fencepost.{module}.growing_chunks")
     return counts
 

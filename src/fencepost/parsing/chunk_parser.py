@@ -1,28 +1,50 @@
-"""Parses a chunk of checked sentences: batches, scores, then trees in the order of the chunk."""
+"""Parses chunks of checked sentences: batches, scores, then trees in the order of each chunk.
+
+Batches pass through three stages: sentences become numbers, a backend starts to parse them, its answer becomes trees.
+Where the backend works on a device of its own, the first two stages run ahead in threads, so that it never waits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fencepost.backends.base import Backend, FunctionReader, Parsed
-from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.parsing.ahead import ahead
+from fencepost.parsing.parsed_batch import Notation, ParsedBatch, TaggedBatch
 from fencepost.trees.garbage_collection import no_garbage_collection
-from fencepost.trees.spans import nest
-from fencepost.trees.tree import Leaf, Tree, unchecked_leaves
+from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
-    from fencepost.chart.cky import Decoded
+    from fencepost.parsing.columns import ParsedColumns
     from fencepost.parsing.confidence import Analysis, Analyst
 
 ScoredPair: TypeAlias = tuple[Tree, float]
-UNTAGGED: Final = "UNK"  # the tag of words without one
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A batch of a chunk: the indices of its sentences in the chunk, and what the backend found."""
+
+    indices: list[int]
+    sentences: list[Sentence]
+    parsed: Parsed
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A batch on its way. ``work`` is what the next stage needs; None for a step that only marks the end of a chunk."""
+
+    indices: list[int]
+    sentences: list[Sentence]
+    work: Any
 
 
 class ChunkParser:
@@ -32,11 +54,26 @@ class ChunkParser:
         self._backend = backend
         self._indexer = indexer
         self._vocabularies = vocabularies
+        self._notation = Notation(vocabularies)
 
     def parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
         """The best tree of each sentence and its score."""
-        with no_garbage_collection():
-            return self._parse(sentences, budget)
+        return next(self.parse_chunks([sentences], budget))
+
+    def parse_chunks(self, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[list[ScoredPair]]:
+        """``parse`` for many chunks."""
+        for parts in self._stream(chunks, budget):
+            with no_garbage_collection():
+                pairs = in_order((part.indices, self._trees(part)) for part in parts)
+            yield pairs
+
+    def columns_of_chunks(self, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[list[ParsedColumns]]:
+        """The best trees of each chunk as columns, without any ``Tree``; nothing for a chunk without sentences."""
+        from fencepost.parsing.columns import ParsedColumns  # here: most programs only need trees
+
+        for parts in self._stream(chunks, budget):
+            batches = [(part.indices, ParsedBatch(part.sentences, part.parsed, self._notation)) for part in parts]
+            yield [ParsedColumns.of(batches)] if batches else []
 
     def parse_with_functions(self, sentences: list[Sentence], budget: int) -> list[Analysis]:
         """The best tree of each sentence, with functions and without probabilities of constituents."""
@@ -58,48 +95,53 @@ class ChunkParser:
             indices = [others[number] for number in group]
             batch = [sentences[index] for index in indices]
             scored = self._backend.score(self._indexer.batch(batch), functions=functions)
-            leaves = self._leaves_of_batch(batch, scored.tags)
+            tagged = TaggedBatch(batch, scored.tags, self._notation)
             found = [
-                analyst.analyze(scored.spans, row, partial(self._tree, leaves[row])) for row in range(len(indices))
+                analyst.analyze(scored.spans, row, partial(tagged.nest, tagged.leaves(row)))
+                for row in range(len(batch))
             ]
             analyses.update(zip(indices, self._with_functions(found, scored.functions), strict=True))
         return [analyses[index] for index in range(len(sentences))]
-
-    def _parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
-        trees: dict[int, ScoredPair] = {}
-        for indices, parsed in self._batches(sentences, budget):
-            trees.update(zip(indices, self._trees(sentences, indices, parsed), strict=True))
-        return [trees[index] for index in range(len(sentences))]
 
     def _analyze_best(
         self, sentences: list[Sentence], budget: int, analysis_of: Callable[[Tree, float], Analysis], functions: bool
     ) -> list[Analysis]:
         """``analysis_of`` makes an analysis of the best tree and its score."""
-        analyses: dict[int, Analysis] = {}
-        for indices, parsed in self._batches(sentences, budget, functions):
-            found = [analysis_of(*pair) for pair in self._trees(sentences, indices, parsed)]
-            analyses.update(zip(indices, self._with_functions(found, parsed.functions), strict=True))
-        return [analyses[index] for index in range(len(sentences))]
+        (parts,) = self._stream([sentences], budget, functions)
+        found = ([analysis_of(*pair) for pair in self._trees(part)] for part in parts)
+        return in_order(
+            (part.indices, self._with_functions(analyses, part.parsed.functions))
+            for part, analyses in zip(parts, found, strict=True)
+        )
 
-    def _batches(
-        self, sentences: list[Sentence], budget: int, functions: bool = False
-    ) -> Iterator[tuple[list[int], Parsed]]:
-        """The indices of the sentences of each batch, and what the backend finds."""
-        waiting: tuple[list[int], Callable[[], Parsed]] | None = None
-        for indices in pieces([len(sentence) for sentence in sentences], budget):
-            batch = self._indexer.batch([sentences[index] for index in indices])
-            finish = self._backend.launch(batch, functions=functions)
-            # The device works on this batch while the host builds the trees of the previous one.
-            if waiting is not None:
-                yield waiting[0], waiting[1]()
-            waiting = indices, finish
-        if waiting is not None:
-            yield waiting[0], waiting[1]()
+    def _stream(self, chunks: Iterable[list[Sentence]], budget: int, functions: bool = False) -> Iterator[list[Part]]:
+        """The batches of each chunk, parsed."""
+        overlaps = self._backend.overlaps
+        indexed = self._indexed(chunks, budget)
+        launched = self._launched(ahead(indexed) if overlaps else indexed, functions)
+        parts: list[Part] = []
+        for step in ahead(launched) if overlaps else launched:
+            if step.work is None:
+                yield parts
+                parts = []
+            else:
+                parts.append(Part(step.indices, step.sentences, step.work()))
 
-    def _trees(self, sentences: list[Sentence], indices: list[int], parsed: Parsed) -> Iterator[ScoredPair]:
-        leaves = self._leaves_of_batch([sentences[index] for index in indices], parsed.tags)
-        for words, decoded in zip(leaves, parsed.trees, strict=True):
-            yield self._tree(words, decoded), decoded.score
+    def _indexed(self, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[_Step]:
+        for chunk in chunks:
+            for indices in pieces([len(sentence) for sentence in chunk], budget):
+                sentences = [chunk[index] for index in indices]
+                yield _Step(indices, sentences, self._indexer.batch(sentences))
+            yield _Step([], [], None)
+
+    def _launched(self, steps: Iterable[_Step], functions: bool) -> Iterator[_Step]:
+        for step in steps:
+            work = None if step.work is None else self._backend.launch(step.work, functions=functions)
+            yield replace(step, work=work)
+
+    def _trees(self, part: Part) -> list[ScoredPair]:
+        batch = ParsedBatch(part.sentences, part.parsed, self._notation)
+        return list(zip(batch.lazy_trees(), batch.trees.scores.tolist(), strict=True))
 
     def _with_functions(self, analyses: list[Analysis], read: FunctionReader | None) -> list[Analysis]:
         if read is None:
@@ -108,20 +150,10 @@ class ChunkParser:
 
         return FunctionWriter(self._vocabularies).write(analyses, read)
 
-    def _leaves_of_batch(self, sentences: list[Sentence], tags: Ints | None) -> list[list[Leaf]]:
-        tag_ids = [] if tags is None else tags.tolist()
-        ends = accumulate(map(len, sentences))
-        return [self._leaves(one, tag_ids[end - len(one) : end]) for one, end in zip(sentences, ends, strict=True)]
 
-    def _leaves(self, sentence: Sentence, predicted: list[int]) -> list[Leaf]:
-        tags: Sequence[str] = [UNTAGGED] * len(sentence)
-        if sentence.tags is not None:
-            tags = sentence.tags
-        elif predicted:
-            tags = list(map(self._vocabularies.tags.symbol, predicted))
-        return unchecked_leaves(tags, sentence.words)
-
-    def _tree(self, leaves: list[Leaf], decoded: Decoded) -> Tree:
-        chains = self._vocabularies.labels.chains
-        labels = [chains[label] for label in decoded.labels.tolist()]
-        return nest(leaves, decoded.starts.tolist(), decoded.ends.tolist(), labels, self._vocabularies.root)
+def in_order(parts: Iterable[tuple[list[int], list[Found]]]) -> list[Found]:
+    """The results of all sentences of a chunk, in order, from those of its batches."""
+    found: dict[int, Found] = {}
+    for indices, results in parts:
+        found.update(zip(indices, results, strict=True))
+    return [found[index] for index in range(len(found))]

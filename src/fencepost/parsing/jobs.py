@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
+    from fencepost.parsing.columns import ParsedColumns
     from fencepost.parsing.confidence import Analysis, Analyst
     from fencepost.trees.treebank import Sentence
 
@@ -20,7 +22,11 @@ class Job(Protocol[Result]):
         ...
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Result]:
-        """One result for each sentence. The sentences have been checked."""
+        """One result for each sentence, or one for all of them. The sentences have been checked."""
+        ...
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Result]]:
+        """``do`` for a stream of chunks. A device may begin with the next chunk before the results of one are read."""
         ...
 
 
@@ -30,6 +36,22 @@ class FindBestTrees:
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ScoredPair]:
         return parser.parse(sentences, self.budget)
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[ScoredPair]]:
+        return parser.parse_chunks(chunks, self.budget)
+
+
+@dataclass(frozen=True)
+class FindColumns:
+    """The best trees as arrays: one result for all sentences of a chunk, and none for a chunk without sentences."""
+
+    budget: int
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ParsedColumns]:
+        return next(self.do_chunks(parser, [sentences]))
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[ParsedColumns]]:
+        return parser.columns_of_chunks(chunks, self.budget)
 
 
 @dataclass(frozen=True)
@@ -41,6 +63,9 @@ class FindFunctions:
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
         return parser.parse_with_functions(sentences, self.budget)
 
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Analysis]]:
+        return (self.do(parser, chunk) for chunk in chunks)
+
 
 @dataclass(frozen=True)
 class Analyze:
@@ -50,3 +75,6 @@ class Analyze:
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
         return parser.analyze(sentences, self.analyst, self.budget, functions=self.functions)
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Analysis]]:
+        return (self.do(parser, chunk) for chunk in chunks)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, overload
 
 from fencepost.errors import EmptyNodeError, MismatchError, TreeError, UsageError
 from fencepost.trees.leaf import BRACKET_ESCAPES as BRACKET_ESCAPES
@@ -35,8 +36,22 @@ class HasOffsets(Protocol):
     def end(self) -> int: ...
 
 
+class TreeSource(Protocol):
+    """What a tree is built from when something asks for its label or its children."""
+
+    def build(self) -> Tree: ...
+    def text(self) -> str:
+        """The tree in Penn brackets."""
+        ...
+
+    def words(self) -> list[str]: ...
+    def tags(self) -> list[str]: ...
+
+
 class Tree(Immutable):
     """A phrase: a label over one or more children, each a ``Tree`` or a ``Leaf``.
+
+    A parser's trees are built when they are first looked into. Printing them needs no nodes.
 
     >>> tree = Tree("S", [Tree("NP", [Leaf("DT", "The"), Leaf("NN", "cat")]), Tree("VP", [Leaf("VBD", "sat")])])
     >>> print(tree)
@@ -55,7 +70,8 @@ class Tree(Immutable):
     True
     """
 
-    __slots__ = ("children", "label")
+    __slots__ = ("_source", "children", "label")
+    _source: TreeSource  # only until the tree is built; most trees never have one
     label: str
     children: tuple[Node, ...]
 
@@ -70,6 +86,15 @@ class Tree(Immutable):
                 raise TreeError(f"a child is a Tree or a Leaf, got {child!r} under {label}")
         _set_label(self, label)
         _set_children(self, children)
+
+    if not TYPE_CHECKING:  # for mypy this method would make every attribute valid
+
+        def __getattr__(self, name: str) -> object:
+            """Python calls this for a slot that is empty: the tree hasn't been built yet."""
+            if name not in ("label", "children"):
+                raise AttributeError(f"a Tree has no {name}")
+            _build(self)
+            return object.__getattribute__(self, name)
 
     # Reading and writing
 
@@ -191,7 +216,8 @@ class Tree(Immutable):
         >>> Tree.from_string("(NP (DT The) (NN cat))").words()
         ['The', 'cat']
         """
-        return [leaf.word for leaf in self.leaves()]
+        source = _source_of(self)
+        return [leaf.word for leaf in self.leaves()] if source is None else source.words()
 
     def tags(self) -> list[str]:
         """The part-of-speech tags of the words.
@@ -199,7 +225,8 @@ class Tree(Immutable):
         >>> Tree.from_string("(NP (DT The) (NN cat))").tags()
         ['DT', 'NN']
         """
-        return [leaf.tag for leaf in self.leaves()]
+        source = _source_of(self)
+        return [leaf.tag for leaf in self.leaves()] if source is None else source.tags()
 
     def height(self) -> int:
         """The number of levels from this phrase to its deepest word: the tag is one, the word another, as in NLTK.
@@ -300,17 +327,8 @@ class Tree(Immutable):
         >>> tree[1].offsets
         (6, 16)
         """
-        from fencepost.trees.rebuild import with_leaves
-
-        words = self.leaves()
-        _check_number(len(words), tokens)
-        leaves: list[Leaf] = []
-        end = tokens[0].start
-        for leaf, token in zip(words, tokens, strict=True):
-            place = Place(offset + token.start, text[token.start : token.end], text[end : token.start])
-            leaves.append(placed_leaf(leaf.tag, leaf.word, place))
-            end = token.end
-        return with_leaves(self, leaves)
+        _check_number(len(self.words()), tokens)
+        return unbuilt_tree(_PlacedSource(self, text, tokens, offset))
 
     @property
     def text(self) -> str:
@@ -465,15 +483,19 @@ class Tree(Immutable):
     def __str__(self) -> str:
         from fencepost.trees.brackets import format_tree
 
-        return format_tree(self)
+        source = _source_of(self)
+        return format_tree(self) if source is None else source.text()
 
     def __repr__(self) -> str:
         return f"Tree.from_string({str(self)!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         # As text: pickling node by node would hit the recursion limit on deep trees.
-        if place_of(self._edge(0)) is None:
-            return (Tree.from_string, (str(self),))
+        source = _source_of(self)
+        if isinstance(source, _PlacedSource):
+            return (_with_places, (source.text(), source.places()))
+        if source is not None or place_of(self._edge(0)) is None:
+            return (_from_pickle, (str(self),))
         return (_with_places, (str(self), [place_of(leaf) for leaf in self.leaves()]))
 
 
@@ -482,6 +504,7 @@ Node: TypeAlias = Tree | Leaf
 # Trees refuse assignment, so the slots' own setters fill new ones.
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
+_SOURCE: Final = Tree.__dict__["_source"]
 _new = object.__new__
 
 
@@ -491,6 +514,65 @@ def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
     _set_label(tree, label)
     _set_children(tree, children)
     return tree
+
+
+def unbuilt_tree(source: TreeSource) -> Tree:
+    """A tree that builds itself when its label or its children are first looked at."""
+    tree = _new(Tree)
+    _SOURCE.__set__(tree, source)
+    return tree
+
+
+def _source_of(tree: Tree) -> TreeSource | None:
+    """What a tree will be built from; None if it is built."""
+    try:
+        source: TreeSource = _SOURCE.__get__(tree)
+    except AttributeError:
+        return None
+    return source
+
+
+def _build(tree: Tree) -> None:
+    # Several threads may come here at once: each builds the same nodes, and the source goes last.
+    source = _source_of(tree)
+    if source is not None:
+        built = source.build()
+        _set_label(tree, built.label)
+        _set_children(tree, built.children)
+        with suppress(AttributeError):
+            _SOURCE.__delete__(tree)
+
+
+def _from_pickle(text: str) -> Tree:
+    from fencepost.trees.brackets import BracketText
+
+    return unbuilt_tree(BracketText(text))
+
+
+class _PlacedSource:
+    """The source of a tree whose words know their places."""
+
+    def __init__(self, tree: Tree, text: str, tokens: Sequence[HasOffsets], offset: int) -> None:
+        self._tree, self._text, self._tokens, self._offset = tree, text, tokens, offset
+
+    def build(self) -> Tree:
+        return _at_places(self._tree, self.places())
+
+    def places(self) -> list[Place]:
+        ends = [self._tokens[0].start, *(token.end for token in self._tokens)]
+        return [
+            Place(self._offset + token.start, self._text[token.start : token.end], self._text[end : token.start])
+            for token, end in zip(self._tokens, ends, strict=False)
+        ]
+
+    def text(self) -> str:
+        return str(self._tree)
+
+    def words(self) -> list[str]:
+        return self._tree.words()
+
+    def tags(self) -> list[str]:
+        return self._tree.tags()
 
 
 def as_tree(tree: Tree | nltk.Tree) -> Tree:
@@ -509,8 +591,11 @@ def _check_number(words: int, tokens: Sequence[HasOffsets]) -> None:
 
 def _with_places(text: str, places: Sequence[Place | None]) -> Tree:
     """Rebuilds a pickled tree whose words know their places."""
+    return _at_places(Tree.from_string(text), places)
+
+
+def _at_places(tree: Tree, places: Sequence[Place | None]) -> Tree:
     from fencepost.trees.rebuild import with_leaves
 
-    tree = Tree.from_string(text)
     pairs = zip(tree.leaves(), places, strict=True)
     return with_leaves(tree, [leaf if at is None else placed_leaf(leaf.tag, leaf.word, at) for leaf, at in pairs])
