@@ -19,6 +19,8 @@ ORDER = (
     "storage",
     "config",
     "trees",
+    "search",
+    "measures",
     "text",
     "features",
     "storage.model_folder",

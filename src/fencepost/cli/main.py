@@ -22,6 +22,8 @@ COMMANDS: Final = (
     "evaluate",
     "score",
     "treebank",
+    "extract",
+    "measure",
     "calibrate",
     "models",
     "export",

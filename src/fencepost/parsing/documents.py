@@ -93,6 +93,8 @@ class Document:
     TaggedToken(text="n't", start=19, end=22, tag='RB')
     >>> print(second.tree)
     (TOP (S (NP (NNS Cats)) (VP (VBP do) (RB n't)) (. .)))
+    >>> [(phrase.label, phrase.text, phrase.offsets) for phrase in second.tree.subtrees("NP", "VP")]
+    [('NP', 'Cats', (12, 16)), ('VP', "don't", (17, 22))]
     """
 
     text: str
@@ -140,7 +142,7 @@ def parsed_sentence(
         TaggedToken(text, shift + start, shift + end, tag)
         for (text, start, end, _), tag in zip(found.tokens, tags, strict=True)
     )
-    return _sentence(found.text, shift, tokens, tree, score, analyzed)
+    return _sentence(found.text, shift, tokens, tree.placed(found.text, found.tokens, shift), score, analyzed)
 
 
 def _sentence(
@@ -183,7 +185,8 @@ def _read_sentences(text: str, sentences: Sequence[Mapping[str, Any]]) -> Iterat
                 raise MismatchError(f"{where}: {what!r} isn't the text from {start} to {end}")
         if tree.tags() != [token.tag for token in tokens]:
             raise MismatchError(f"{where}: the tags of the tree are not those of the tokens")
-        yield _sentence(data["text"], data["start"], tokens, tree, data["score"], _read_constituents(data))
+        placed = tree.placed(text, tokens)
+        yield _sentence(data["text"], data["start"], tokens, placed, data["score"], _read_constituents(data))
 
 
 def _read_constituents(data: Mapping[str, Any]) -> tuple[Constituent, ...] | None:
