@@ -82,7 +82,7 @@ def test_pattern_that_is_not_text_is_a_usage_error() -> None:
     with pytest.raises(UsageError, match="a pattern is a string"):
         Pattern(5)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected a tree"):
-        next(Pattern("NP").search("(S (NP (NN a)))"))  # type: ignore[arg-type]
+        next(Pattern("NP").search("(S (NP (NN a)))"))
 
 
 def test_pattern_can_be_pickled_compared_and_shown() -> None:
