@@ -21,7 +21,8 @@ from tests.search.random_patterns import TREES
 def read(text: str) -> Columns:
     builder = ColumnsBuilder()
     lines = text.splitlines(keepends=True)
-    builder.add_lines((SourceLine(line, number) for number, line in enumerate(lines, 1)), "trees.txt")
+    for _ in builder.add_lines((SourceLine(line, number) for number, line in enumerate(lines, 1)), "trees.txt"):
+        pass
     return builder.columns()
 
 

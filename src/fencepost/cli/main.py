@@ -22,6 +22,7 @@ COMMANDS: Final = (
     "evaluate",
     "score",
     "treebank",
+    "search",
     "extract",
     "measure",
     "calibrate",

@@ -62,10 +62,11 @@ class ColumnsBuilder:
         self._grow(len(nodes), 1)
 
     def add_file(self, path: str | Path) -> None:
-        self.add_lines(read_lines(path), str(path))
+        for _ in self.add_lines(read_lines(path), str(path)):
+            pass
 
-    def add_lines(self, lines: Iterable[SourceLine], source: str) -> None:
-        """Adds the trees on these lines. ``source`` is where they come from, for error messages."""
+    def add_lines(self, lines: Iterable[SourceLine], source: str) -> Iterator[None]:
+        """Adds the trees on these lines, some megabytes at each step. Error messages name ``source``."""
         for texts in _chunks(tree_texts(lines, source)):
             plain = self._pieces.read("".join(text for text, _ in texts))
             if plain is None:
@@ -76,6 +77,7 @@ class ColumnsBuilder:
                 self._flush()
                 self._parts.append(plain)
                 self._grow(len(plain[0]), int((plain[1] == 0).sum()))
+            yield
 
     def _grow(self, nodes: int, trees: int) -> None:
         self._nodes += nodes
@@ -87,6 +89,12 @@ class ColumnsBuilder:
         if self._labels:
             self._parts.append((np.array(self._labels, NUMBER), np.array(self._depths, NUMBER)))
             self._labels, self._depths = [], []
+
+    def take(self) -> Columns:
+        """The columns of the trees so far. The next ones will have only trees that are added from here on."""
+        columns = self.columns()
+        self._parts, self._nodes, self.trees = [], 0, 0
+        return columns
 
     def columns(self) -> Columns:
         self._flush()

@@ -24,7 +24,7 @@ from fencepost.search.columns import Columns
 from fencepost.search.counts import count
 from fencepost.search.pattern import Pattern, Place
 from fencepost.storage.find_files import find_files
-from fencepost.storage.text_reader import STANDARD_INPUT
+from fencepost.storage.text_reader import STANDARD_INPUT, read_lines
 
 if TYPE_CHECKING:
     from fencepost.search.columns import Integers
@@ -96,6 +96,15 @@ class Index:
             builder.add_file(path)
             files.append(SourceFile.of(path, builder.trees - before))
         return cls(builder.columns(), files)
+
+    @classmethod
+    def stream(cls, *paths: str | Path) -> Iterator[Index]:
+        """The trees of files, folders and globs, some megabytes at a time, for a single search."""
+        builder = ColumnsBuilder()
+        for path in find_files(paths):
+            for _ in builder.add_lines(read_lines(path), str(path)):
+                trees = builder.trees
+                yield cls(builder.take(), [SourceFile(str(path), -1, -1, trees)])
 
     # Searching
 

@@ -73,3 +73,39 @@ class Nodes:
             below[COLLINS.choose(labels[number], [labels[child] for child in below])] if below else -1
             for number, below in enumerate(self.children)
         ]
+
+    def brackets(self, number: int) -> str:
+        """A node as brackets on one line; only the word for a word."""
+        text, starts, ends = self._brackets
+        return text[starts[number] : ends[number]]
+
+    def place_in_brackets(self, number: int) -> tuple[int, int]:
+        """Where a node begins and ends in the brackets of the whole tree."""
+        _, starts, ends = self._brackets
+        return starts[number], ends[number]
+
+    @cached_property
+    def _brackets(self) -> tuple[str, list[int], list[int]]:
+        """The whole tree as brackets, and where each node begins and ends in it."""
+        parts: list[str] = []
+        starts, ends = [0] * len(self), [0] * len(self)
+        opened: list[int] = []
+        at = 0
+        for number, label in enumerate(self.labels):
+            if number:
+                parts.append(" ")
+                at += 1
+            starts[number] = at
+            if self.children[number]:
+                opened.append(number)
+                parts.append(f"({label}")
+                at += len(label) + 1
+                continue
+            parts.append(label)
+            at += len(label)
+            ends[number] = at
+            while opened and self.ends[opened[-1]] == number + 1:
+                parts.append(")")
+                at += 1
+                ends[opened.pop()] = at
+        return "".join(parts), starts, ends

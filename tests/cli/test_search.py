@@ -1,0 +1,206 @@
+"""``fencepost search``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from fencepost.cli.main import main
+from fencepost.cli.search_output import Found, coloured, wants_colour
+from fencepost.search.nodes import Nodes
+from fencepost.search.pattern import Place
+from fencepost.trees.tree import Tree
+
+TREES = (
+    "(TOP (S (NP (NP (DT The) (NN cat)) (PP (IN on) (NP (DT the) (NN mat)))) (VP (VBD sat)) (-LRB- -LRB-)))\n"
+    "(TOP (S (NP (PRP It)) (VP (VBD slept) (CC and) (VBD slept))))\n"
+)
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> str:
+    path = tmp_path / "trees.txt"
+    path.write_text(TREES)
+    return str(path)
+
+
+def lines(output: Output) -> list[str]:
+    return output.readouterr().out.splitlines()
+
+
+def test_prints_the_number_of_the_tree_and_the_part_that_matches(trees: str, capsys: Output) -> None:
+    assert main(["search", "VP < VBD", trees]) == 0
+    assert lines(capsys) == [
+        "1: (VP (VBD sat))",
+        "2: (VP (VBD slept) (CC and) (VBD slept))",
+        "2: (VP (VBD slept) (CC and) (VBD slept))",
+    ]
+
+
+def test_word_that_matches_is_printed_alone(trees: str, capsys: Output) -> None:
+    main(["search", "cat|/^-LRB/", trees])
+    main(["search", "/^(cat|-LRB-)$/", trees])
+    assert lines(capsys) == ["1: cat", "1: (-LRB- -LRB-)", "1: -LRB-"]
+
+
+def test_once_and_count(trees: str, capsys: Output) -> None:
+    main(["search", "VP < VBD", trees, "--once"])
+    assert len(lines(capsys)) == 2
+    main(["search", "VP < VBD", trees, "--count"])
+    main(["search", "VP < VBD", trees, "--count", "--once"])
+    main(["search", "VP=x < (VBD > =x)", trees, "--count"])
+    main(["search", "ADJP", trees, "--count"])
+    assert lines(capsys) == ["3", "2", "3", "0"]
+
+
+def test_trees_are_numbered_over_all_files(trees: str, tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "zz.txt").write_text("(TOP (VP (VBD ran)))\n")
+    main(["search", "VP < VBD", trees, str(tmp_path / "zz.txt"), "--once"])
+    assert lines(capsys)[-1] == "3: (VP (VBD ran))"
+
+
+def test_standard_input_is_searched_without_files(capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(TREES.encode()))
+    monkeypatch.setattr("sys.stdin", stdin)
+    main(["search", "CC"])
+    assert lines(capsys) == ["2: (CC and)"]
+
+
+def test_json_has_names_spans_and_file(trees: str, capsys: Output) -> None:
+    main(["search", "NP < (PP=pp < /^(.)N$/#1%letter)", trees, "--json"])
+    (line,) = lines(capsys)
+    row = json.loads(line)
+    assert (row["file"], row["tree"], row["label"], row["start"], row["end"]) == (trees, 1, "NP", 0, 5)
+    assert row["text"] == "The cat on the mat"
+    assert row["start_char"] is None
+    assert row["names"]["pp"]["match"] == "(PP (IN on) (NP (DT the) (NN mat)))"
+    assert (row["names"]["pp"]["start"], row["names"]["pp"]["end"]) == (2, 5)
+    assert row["variables"] == {"letter": "I"}
+
+
+def test_csv_has_columns_for_each_name(trees: str, capsys: Output) -> None:
+    main(["search", "S < NP=subject ?< CC=missing", trees, "--csv"])
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["subject_text"] for row in rows] == ["The cat on the mat", "It"]
+    assert [row["missing_start"] for row in rows] == ["", ""]
+    assert (rows[0]["tree"], rows[0]["start"], rows[0]["end"]) == ("1", "0", "7")
+    assert rows[0]["text"].endswith("sat (")
+
+
+def test_kwic_shows_words_in_context(trees: str, capsys: Output) -> None:
+    main(["search", "PP", trees, "--kwic"])
+    (line,) = lines(capsys)
+    assert line == f"{1:>6}  {'The cat':>40}  on the mat  sat ("
+
+
+def test_kwic_cuts_long_contexts(tmp_path: Path, capsys: Output) -> None:
+    words = " ".join(f"(NN word{number})" for number in range(100))
+    (tmp_path / "long.txt").write_text(f"(TOP (NP {words} (JJ here) {words}))\n")
+    main(["search", "JJ", str(tmp_path / "long.txt"), "--kwic"])
+    (line,) = lines(capsys)
+    assert len(line) < 110
+    assert line.count("…") == 2
+
+
+def test_whole_prints_the_whole_tree(trees: str, capsys: Output) -> None:
+    main(["search", "CC", trees, "--whole"])
+    assert lines(capsys) == [f"2: {TREES.splitlines()[1]}"]
+
+
+def test_bad_pattern_shows_a_caret_and_a_hint(trees: str, capsys: Output) -> None:
+    assert main(["search", "NP < (NN", trees]) == 2
+    assert capsys.readouterr().err == (
+        "error: column 6: this ( is never closed\n  NP < (NN\n       ^\nhint: close it with )\n"
+    )
+
+
+def test_index_is_built_used_and_refused_when_stale(trees: str, tmp_path: Path, capsys: Output) -> None:
+    index = str(tmp_path / "index")
+    assert main(["search", "VP < VBD", trees, "--index", index]) == 0
+    first = capsys.readouterr()
+    assert first.err == f"building {index}\n"
+    assert main(["search", "VP < VBD", "--index", index]) == 0
+    again = capsys.readouterr()
+    assert (again.out, again.err) == (first.out, "")
+    assert main(["search", "VP < VBD", trees, "--index", index, "--count"]) == 0
+    assert lines(capsys) == ["3"]
+    Path(trees).write_text(TREES * 2)
+    assert main(["search", "VP < VBD", trees, "--index", index]) == 2
+    assert "has changed since it was indexed" in capsys.readouterr().err
+
+
+def test_missing_index_needs_files(tmp_path: Path, capsys: Output) -> None:
+    assert main(["search", "NP", "--index", str(tmp_path / "none")]) == 2
+    assert "give the files to build it from" in capsys.readouterr().err
+
+
+def test_macros_come_from_a_file(trees: str, tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "macros").write_text("# verbs\n\nVERB\t/^VB/\n")
+    main(["search", "VP < VERB", trees, "--macros", str(tmp_path / "macros"), "--count"])
+    assert lines(capsys) == ["3"]
+    (tmp_path / "macros").write_text("VERB\n")
+    assert main(["search", "VP < VERB", trees, "--macros", str(tmp_path / "macros")]) == 2
+    assert "macros:1: a macro is a text, a tab and its replacement" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--text", "--index", "x"], "--text and --index can't be combined"),
+        (["--model", "en"], "--model and --device are for --text"),
+    ],
+)
+def test_options_that_contradict_each_other(trees: str, options: list[str], problem: str, capsys: Output) -> None:
+    assert main(["search", "NP", trees, *options]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_text_is_parsed_first_and_offsets_count_its_characters(tmp_path: Path, capsys: Output) -> None:
+    text = "A dog barked.  The old cat slept on the mat."
+    (tmp_path / "text.txt").write_text(text)
+    main(["search", "PP <, IN=in", str(tmp_path / "text.txt"), "--text", "--json"])
+    (line,) = lines(capsys)
+    row = json.loads(line)
+    assert row["tree"] == 2
+    assert text[row["start_char"] : row["end_char"]] == "on the mat"
+    assert text[row["names"]["in"]["start_char"] : row["names"]["in"]["end_char"]] == "on"
+    main(["search", "NN", str(tmp_path / "text.txt"), "--text", "--count"])
+    assert lines(capsys) == ["3"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert wants_colour(Terminal())
+    assert not wants_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not wants_colour(Terminal())
+
+
+def test_inner_colours_win_and_outer_ones_come_back() -> None:
+    nodes = Nodes.of(Tree.from_string("(S (NP (NN a)) (VP (VB b) (NP (NN c))))"))
+    found = Found(1, None, nodes, Place(4, {}))
+    text = coloured(found, 0, {4: "<green>", 7: "<blue>"}).replace("\x1b[0m", "<off>")
+    assert text == "(S (NP (NN a)) <green>(VP (VB b) <blue>(NP (NN c))<off><green>)<off>)"
+
+
+@pytest.mark.parametrize(("option", "expected"), [([], "\x1b[1;36m(CC and)"), (["--whole"], "\x1b[1;32m(VP (VBD")])
+def test_terminal_shows_names_and_matches_in_colour(
+    trees: str, option: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    main(["search", "VP < CC=conjunction", trees, *option])
+    assert expected in terminal.getvalue()
