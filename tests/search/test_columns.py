@@ -67,7 +67,7 @@ def test_columns_and_lists_agree(trees: list[Tree]) -> None:
         for node in range(len(nodes)):
             head = node
             while nodes.children[head]:
-                head = nodes.heads[head]
+                head = nodes.head(head)
             assert columns.head_word[first + node] - first == head
 
 

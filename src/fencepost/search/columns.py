@@ -158,8 +158,9 @@ class Columns:
     def head_word(self) -> Integers:
         """The word that is the head of each node by Collins' rules."""
         head = np.arange(len(self), dtype=NUMBER)
-        phrases = np.flatnonzero(~self.is_word)
-        head[phrases] = self._head_children(phrases)
+        head[~self.is_word] += 1  # the only child of a node is the next one
+        several = np.flatnonzero((self.next_sister >= 0) & (self.previous_sister < 0)) - 1
+        head[several] = self._head_children(several)
         while True:  # each step doubles how far down the pointers reach
             further = head[head]
             if np.array_equal(further, head):
@@ -210,7 +211,4 @@ class Columns:
         labels = [vocabulary[number] for number in self.label[first:last].tolist()]
         parents = (self.parent[first:last] - first).tolist()
         parents[0] = -1
-        children: list[list[int]] = [[] for _ in labels]
-        for number, parent in enumerate(parents[1:], 1):
-            children[parent].append(number)
-        return Nodes(labels, parents, children)
+        return Nodes(labels, parents)

@@ -212,19 +212,19 @@ def _phrase_before(nodes: Nodes, node: int) -> Sequence[int]:
 
 def head(nodes: Nodes, node: int) -> Sequence[int]:
     """A <# B: B is the immediate head of phrase A."""
-    return [nodes.heads[node]] if nodes.children[node] else []
+    return [nodes.head(node)] if nodes.children[node] else []
 
 
 def phrase_of_head(nodes: Nodes, node: int) -> Sequence[int]:
     """A ># B: A is the immediate head of phrase B."""
-    return [above for above in parent(nodes, node) if nodes.heads[above] == node]
+    return [above for above in parent(nodes, node) if nodes.head(above) == node]
 
 
 def heads(nodes: Nodes, node: int) -> Sequence[int]:
     """A <<# B: B is a head of phrase A."""
     found = []
     while nodes.children[node]:
-        node = nodes.heads[node]
+        node = nodes.head(node)
         found.append(node)
     return found
 

@@ -38,24 +38,32 @@ def _condition(condition: Condition, nodes: Nodes) -> Count:
 
 def _related(condition: Related, nodes: Nodes) -> Count:
     others = relative(condition.relation)
+    if condition.node.condition is None:
+        return _with_label(condition, nodes)
     inner = counter(condition.node, nodes)
     if condition.negated:
+        return lambda node: 0 if any(map(inner, others(nodes, node))) else 1
+    return lambda node: sum(map(inner, others(nodes, node)))
 
-        def missing(node: int) -> int:
-            for other in others(nodes, node):
-                if inner(other):
-                    return 0
-            return 1
 
-        return missing
+def _with_label(condition: Related, nodes: Nodes) -> Count:
+    """A relation to a node with nothing but a label, which is the most frequent one."""
+    others, fits, labels = relative(condition.relation), condition.node.description.fits, nodes.labels
 
     def total(node: int) -> int:
         ways = 0
         for other in others(nodes, node):
-            ways += inner(other)
+            if fits[labels[other]]:
+                ways += 1
         return ways
 
-    return total
+    def missing(node: int) -> int:
+        for other in others(nodes, node):
+            if fits[labels[other]]:
+                return 0
+        return 1
+
+    return missing if condition.negated else total
 
 
 def _all(parts: list[Count]) -> Count:

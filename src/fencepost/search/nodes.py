@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
+from typing import Final
 
 from fencepost.trees.heads import COLLINS
 from fencepost.trees.tree import Leaf, Node, Tree, escape
+
+
+class _Escaped(dict[str, str]):
+    """Words as treebanks write them. The same words come again and again, so the last ones are remembered."""
+
+    def __missing__(self, word: str) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        escaped = self[word] = escape(word)
+        return escaped
+
+
+_REMEMBERED: Final = 2**16
+_escaped = _Escaped()
 
 
 class Nodes:
@@ -16,44 +31,50 @@ class Nodes:
     children, and ``ends[n]`` the number after its last descendant: the nodes below n are n + 1 up to ends[n] - 1.
     """
 
-    def __init__(self, labels: list[str], parents: list[int], children: list[list[int]]) -> None:
+    def __init__(self, labels: list[str], parents: list[int]) -> None:
         self.labels = labels
         self.parents = parents
-        self.children = children
+        self._heads: dict[int, int] = {}
 
     @classmethod
     def of(cls, tree: Tree) -> Nodes:
         labels: list[str] = []
         parents: list[int] = []
-        children: list[list[int]] = []
         stack: list[Node] = [tree]
         above = [-1]
         while stack:
-            node, parent, number = stack.pop(), above.pop(), len(labels)
-            parents.append(parent)
-            if parent >= 0:
-                children[parent].append(number)
+            node = stack.pop()
+            parents.append(above.pop())
             if type(node) is Tree:
+                number = len(labels)
                 labels.append(node.label)
-                children.append([])
-                stack.extend(node.children[::-1])
-                above.extend([number] * len(node.children))
+                children = node.children
+                stack.extend(children[::-1])
+                above.extend((number,) * len(children))
             else:
                 assert isinstance(node, Leaf)
-                labels += (node.tag, escape(node.word))
-                children += ([number + 1], [])
-                parents.append(number)
-        return cls(labels, parents, children)
+                parents.append(len(labels))
+                labels.append(node.tag)
+                labels.append(_escaped[node.word])
+        return cls(labels, parents)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @cached_property
+    def children(self) -> list[list[int]]:
+        children: list[list[int]] = [[] for _ in self.labels]
+        for number in range(1, len(self)):
+            children[self.parents[number]].append(number)
+        return children
+
+    @cached_property
     def ends(self) -> list[int]:
-        ends = list(range(1, len(self) + 1))
-        for number in range(len(self) - 1, -1, -1):
-            if below := self.children[number]:
-                ends[number] = ends[below[-1]]
+        parents, ends = self.parents, list(range(1, len(self) + 1))
+        for number in range(len(self) - 1, 0, -1):
+            parent = parents[number]
+            if ends[parent] < ends[number]:
+                ends[parent] = ends[number]
         return ends
 
     @cached_property
@@ -65,14 +86,14 @@ class Nodes:
         """The words under a node: the first, and the one after the last."""
         return bisect_left(self.words, number), bisect_left(self.words, self.ends[number])
 
-    @cached_property
-    def heads(self) -> list[int]:
-        """The child that is the head of each node by Collins' rules; -1 for words."""
-        labels = self.labels
-        return [
-            below[COLLINS.choose(labels[number], [labels[child] for child in below])] if below else -1
-            for number, below in enumerate(self.children)
-        ]
+    def head(self, number: int) -> int:
+        """The child that is the head of a node by Collins' rules; -1 for a word."""
+        head = self._heads.get(number)
+        if head is None:
+            labels, children = self.labels, self.children[number]
+            chosen = COLLINS.choose(labels[number], [labels[child] for child in children]) if children else 0
+            head = self._heads[number] = children[chosen] if children else -1
+        return head
 
     def brackets(self, number: int) -> str:
         """A node as brackets on one line; only the word for a word."""

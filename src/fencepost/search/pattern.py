@@ -133,21 +133,40 @@ class Pattern:
     def count(self, trees: Tree | nltk.Tree | Iterable[Tree | nltk.Tree], *, once: bool = False) -> int:
         """How many matches a tree or several trees have."""
         several = [trees] if isinstance(trees, Tree) or hasattr(trees, "treepositions") else trees
-        return sum(1 for tree in several for _ in self.places(Nodes.of(as_tree(tree)), once=once))
+        total = 0
+        for tree in several:
+            nodes = Nodes.of(as_tree(tree))
+            if self.has_references:
+                total += sum(1 for _ in self.places(nodes, once=once))
+            else:
+                ways = self._ways(nodes)
+                total += len(ways) if once else sum(number for _, number in ways)
+        return total
 
     def places(self, nodes: Nodes, *, once: bool = False) -> Iterator[Place]:
         """The matches in a tree that is given as lists."""
-        fits = self.root.description.fits
-        ways = None if self.has_references else counter(self.root, nodes)
-        for node, label in enumerate(nodes.labels):
-            if not fits[label]:
-                continue
-            if ways is None or self.names:
-                if ways is None or ways(node):
-                    yield from self.places_at(nodes, node, once=once)
+        if self.has_references:
+            for node in self._candidates(nodes):
+                yield from self.places_at(nodes, node, once=once)
+            return
+        for node, number in self._ways(nodes):
+            if self.names:
+                yield from self.places_at(nodes, node, once=once)
             else:
-                for _ in range(min(ways(node), 1) if once else ways(node)):
-                    yield Place(node, {})
+                yield from [Place(node, {})] * (1 if once else number)
+
+    def _candidates(self, nodes: Nodes) -> list[int]:
+        """The nodes whose own label fits."""
+        fits = self.root.description.fits
+        return [node for node, label in enumerate(nodes.labels) if fits[label]]
+
+    def _ways(self, nodes: Nodes) -> list[tuple[int, int]]:
+        """The nodes that match, and the number of ways in which they do."""
+        candidates = self._candidates(nodes)
+        if not candidates:
+            return []
+        ways = counter(self.root, nodes)
+        return [(node, number) for node in candidates if (number := ways(node))]
 
     def places_at(self, nodes: Nodes, node: int, *, once: bool = False) -> Iterator[Place]:
         """The matches of one node, with names and variables."""

@@ -1,0 +1,164 @@
+"""How fast patterns are found, beside Stanford's Tregex and NLTK's tgrep, on the same trees in one run.
+
+    python benchmarks/search.py train.txt [--jar stanford-tregex.jar] [--nltk-trees 300] [--out results.json]
+
+The patterns are those of L2SCA (Lu 2010) with TOP for ROOT. All figures are seconds of CPU time, user and system, so
+that other programs on the machine matter little; everything is kept on one core. Tregex reads the trees anew for each
+pattern, as L2SCA lets it; the time of a run over a single tree (the start of the JVM) is subtracted. tgrep has no
+heads: it gets < for <#, and only some of the trees, because all of them would take hours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fencepost import Pattern, Treebank
+from fencepost.search.index import Index
+
+VERB = "MD|VBZ|VBP|VBD"
+CLAUSE = f"S|SINV|SQ [> TOP <, (VP <# VB) | <# {VERB} | < (VP [<# {VERB} | < CC < (VP <# {VERB})])]"
+T_UNIT = "S|SBARQ|SINV|SQ > TOP | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP]"
+T_UNIT_GROUPED = "S|SBARQ|SINV|SQ [> TOP | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP]]"
+PATTERNS = {
+    "S": "TOP",
+    "VP1": "VP > S|SINV|SQ",
+    "VP2": f"{VERB} > (SQ !< VP)",
+    "C": CLAUSE,
+    "FC": f"FRAG > TOP !<< (S|SINV|SQ [> TOP <, (VP <# VB) | <# {VERB} | < (VP [<# {VERB} | < CC < (VP <# {VERB})])])",
+    "T": T_UNIT,
+    "FT": "FRAG > TOP !<< (S|SBARQ|SINV|SQ > TOP | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP])",
+    "DC": f"SBAR < ({CLAUSE})",
+    "CT": f"{T_UNIT_GROUPED} << (SBAR < ({CLAUSE}))",
+    "CP": "ADJP|ADVP|NP|VP < CC",
+    "CN1": "NP !> NP [<< JJ|POS|PP|S|VBG | << (NP $++ NP !$+ CC)]",
+    "CN2": "SBAR [<# WHNP | <# (IN < That|that|For|for) | <, S] & [$+ VP | > VP]",
+    "CN3": "S < (VP <# VBG|TO) $+ VP",
+}
+TREGEX = "edu.stanford.nlp.trees.tregex.TregexPattern"
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    begin = time.process_time()
+    result = work()
+    return time.process_time() - begin, result
+
+
+def of_child(command: list[str]) -> tuple[float, str]:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime), output
+
+
+def tregex(jar: str, pattern: str, path: str) -> tuple[float, int]:
+    options = ["-XX:+UseSerialGC", "-XX:ActiveProcessorCount=1", "-Xmx4g"]
+    seconds, output = of_child(["java", *options, "-cp", jar, TREGEX, "-C", "-o", pattern, path])
+    return seconds, int(output.split()[-1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trees")
+    parser.add_argument("--jar")
+    parser.add_argument("--nltk-trees", type=int, default=0)
+    parser.add_argument("--out")
+    arguments = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    rows: dict[str, dict[str, float]] = {name: {} for name in PATTERNS}
+    patterns = {name: Pattern(text) for name, text in PATTERNS.items()}
+    sizes = time_ours(arguments.trees, patterns, rows)
+    if arguments.jar:
+        time_tregex(arguments.jar, arguments.trees, rows)
+    if arguments.nltk_trees:
+        time_tgrep(arguments.trees, arguments.nltk_trees, patterns, rows)
+    report(sizes, rows)
+    if arguments.out:
+        Path(arguments.out).write_text(json.dumps({"sizes": sizes, "rows": rows}, indent=1))
+
+
+def time_ours(path: str, patterns: dict[str, Pattern], rows: dict[str, dict[str, float]]) -> dict[str, float]:
+    sizes: dict[str, float] = {}
+    sizes["load trees"], bank = timed(lambda: Treebank.load(path))
+    for name, pattern in patterns.items():
+        counted = lambda: sum(index.count(pattern, once=True) for index in Index.stream(path))  # noqa: B023, E731
+        rows[name]["files"], rows[name]["matches"] = timed(counted)
+        rows[name]["trees"], found = timed(lambda: pattern.count(bank, once=True))  # noqa: B023
+        assert found == rows[name]["matches"]
+    sizes["read"], index = timed(lambda: Index.read(path))
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "index"
+        sizes["save"], _ = timed(lambda: index.save(target))
+        sizes["megabytes"] = sum(file.stat().st_size for file in target.iterdir()) / 1e6
+        sizes["trees"], sizes["tokens"] = index.columns.trees, index.columns.tokens
+        for name, pattern in patterns.items():
+            rows[name]["index"], found = timed(lambda: Index.open(target).count(pattern, once=True))  # noqa: B023
+            assert found == rows[name]["matches"]
+    return sizes
+
+
+def time_tregex(jar: str, path: str, rows: dict[str, dict[str, float]]) -> None:
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as one:
+        one.write("(TOP (S (NP (NN a)) (VP (VB b))))\n")
+        one.flush()
+        for name, text in PATTERNS.items():
+            start = min(tregex(jar, text, one.name)[0] for _ in range(2))
+            seconds, found = tregex(jar, text, path)
+            rows[name]["tregex"] = seconds - start
+            assert found == rows[name]["matches"], (name, found, rows[name]["matches"])
+
+
+def time_tgrep(path: str, number: int, patterns: dict[str, Pattern], rows: dict[str, dict[str, float]]) -> None:
+    from nltk import tgrep
+    from nltk.tree import ParentedTree
+
+    bank = Treebank.load(path)[:number]
+    parented = [ParentedTree.convert(tree.to_nltk()) for tree in bank]
+    for name, pattern in patterns.items():
+        try:
+            compiled = tgrep.tgrep_compile(PATTERNS[name].replace("<#", "<"))
+            seconds, _ = timed(lambda: [list(tgrep.tgrep_nodes(compiled, [tree])) for tree in parented])  # noqa: B023
+        except Exception as error:
+            print(f"tgrep can't read {name}: {type(error).__name__}")
+            continue
+        rows[name]["tgrep per 1,000 trees"] = seconds / number * 1000
+        ours, _ = timed(lambda: pattern.count(bank, once=True))  # noqa: B023
+        rows[name]["trees per 1,000 trees"] = ours / number * 1000
+
+
+def report(sizes: dict[str, float], rows: dict[str, dict[str, float]]) -> None:
+    columns = ["matches", "tregex", "files", "trees", "index", "tgrep per 1,000 trees", "trees per 1,000 trees"]
+    columns = [column for column in columns if any(column in row for row in rows.values())]
+    print("| pattern | " + " | ".join(columns) + " |")
+    print("|---" * (len(columns) + 1) + "|")
+    for name, row in rows.items():
+        cells = [f"{row[c]:.4g}" if c in row else "" for c in columns]
+        print(f"| {name} | " + " | ".join(cells) + " |")
+    totals = {c: sum(row[c] for row in rows.values() if c in row) for c in columns}
+    print("| sum | " + " | ".join(f"{totals[c]:.4g}" for c in columns) + " |")
+    million = sizes["tokens"] / 1e6
+    print(f"\n{sizes['trees']:,.0f} trees, {sizes['tokens']:,.0f} tokens")
+    print(f"reading trees: {sizes['load trees']:.2f} s")
+    build = sizes["read"] + sizes["save"]
+    print(f"index: {build:.2f} s to build ({build / million:.2f} s per million tokens), ", end="")
+    print(f"{sizes['megabytes']:.1f} MB ({sizes['megabytes'] / million:.1f} MB per million tokens)")
+    for other, ours in (("tregex", "files"), ("tregex", "trees"), ("tregex", "index")):
+        if other in totals:
+            print(f"{other} / {ours}: {totals[other] / totals[ours]:.1f}")
+    if "tgrep per 1,000 trees" in totals:
+        both = [row for row in rows.values() if "tgrep per 1,000 trees" in row]
+        ratio = sum(r["tgrep per 1,000 trees"] for r in both) / sum(r["trees per 1,000 trees"] for r in both)
+        print(f"tgrep / trees: {ratio:.1f}")
+
+
+if __name__ == "__main__":
+    main()
