@@ -28,6 +28,7 @@ ORDER = (
     "backends",
     "drawing",
     "parsing",
+    "corpus",
     "evaluation",
     "export",
     "training",
