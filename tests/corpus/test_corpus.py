@@ -216,6 +216,7 @@ def test_a_wrong_text_column_is_refused(tmp_path: Path, capsys: pytest.CaptureFi
     path = write_jsonl(tmp_path / "in.jsonl", documents(1))
     assert corpus(path, "--out", tmp_path / "out", "--text-column", "body") == 2
     assert "--text-column takes one of id, text" in capsys.readouterr().err
+    assert corpus(path, "--out", tmp_path / "out") == 0  # the attempt left nothing that would be another run's
 
 
 def start(path: Path, out: Path, *arguments: str) -> subprocess.Popen[bytes]:

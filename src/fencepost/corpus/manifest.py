@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 
 from fencepost import __version__
 from fencepost.corpus.inputs import InputFile
-from fencepost.corpus.parquet_reader import load_pyarrow
 from fencepost.corpus.part_maker import PartSettings
+from fencepost.corpus.readers import load_pyarrow
 from fencepost.storage.fingerprint import fingerprint
 from fencepost.storage.model_files import read_digests
 

@@ -21,7 +21,7 @@ from fencepost.corpus.manifest import Manifest, changes
 from fencepost.corpus.part_maker import Part
 from fencepost.corpus.plan import Plan
 from fencepost.errors import OutputError, UsageError
-from fencepost.storage.folders import require_folder
+from fencepost.storage.folders import new_folder
 from fencepost.storage.lock import locked
 from fencepost.storage.text_writer import PARTIAL
 
@@ -53,18 +53,18 @@ class OutputFolder:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Keeps other runs away. Raises UsageError if there is one, or if the folder has the output of another run."""
-        require_folder(self.path)
-        lock = locked(self.path / _LOCK, wait=False)
-        try:
-            lock.__enter__()
-        except BlockingIOError:
-            hint = "wait for it, or give another --out"
-            raise UsageError(f"another run is writing to {self.path}", hint=hint) from None
-        try:
-            self._begin()
-            yield
-        finally:
-            lock.__exit__(None, None, None)
+        with new_folder(self.path):
+            lock = locked(self.path / _LOCK, wait=False)
+            try:
+                lock.__enter__()
+            except BlockingIOError:
+                hint = "wait for it, or give another --out"
+                raise UsageError(f"another run is writing to {self.path}", hint=hint) from None
+            try:
+                self._look()
+                yield
+            finally:
+                lock.__exit__(None, None, None)
 
     @property
     def is_complete(self) -> bool:
@@ -76,11 +76,15 @@ class OutputFolder:
         return Counts(*(self._manifest[name] for name in Counts._fields))
 
     def read_plan(self) -> Plan | None:
-        """The plan of the run that is going on here."""
+        """The plan of the run that is going on here, if there is one."""
         path = self._state / _PLAN
         return Plan.from_json(json.loads(path.read_text("utf-8"))) if path.exists() else None
 
-    def write_plan(self, plan: Plan) -> None:
+    def begin(self, plan: Plan) -> None:
+        """Makes the folder that of this run. Until then nothing is written, and other settings may be tried."""
+        self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
+        with _naming(self._state):
+            self._state.mkdir(exist_ok=True)
         self._write(self._state / _PLAN, _json(plan.to_json()))
 
     def write(self, part: Part) -> Counts:
@@ -120,7 +124,8 @@ class OutputFolder:
         shutil.rmtree(self._state, ignore_errors=True)
         return total
 
-    def _begin(self) -> None:
+    def _look(self) -> None:
+        """Reads the manifest, if there is one, and removes what a killed run was just writing."""
         for unfinished in self.path.glob(f".*{PARTIAL}"):
             unfinished.unlink(missing_ok=True)
         path = self.path / MANIFEST
@@ -128,27 +133,20 @@ class OutputFolder:
             if strangers := [*self.path.glob("part-*"), *self.path.glob(ERRORS)]:
                 hint = "give another --out"
                 raise UsageError(f"{self.path} has {strangers[0].name} but no {MANIFEST}", hint=hint)
-            self._write(path, _json(self._manifest, indent=1))
-        else:
-            try:
-                found: Manifest = json.loads(path.read_text("utf-8"))
-                changed = changes(found, self._manifest)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise UsageError(f"{path} can't be read: {error}", hint="give another --out") from error
-            if changed:
-                raise UsageError(
-                    f"{self.path} has the output of another run: {'; '.join(changed)}",
-                    hint="run the same command as before to go on, or give another --out",
-                )
-            self._manifest = found
+            return
+        try:
+            found: Manifest = json.loads(path.read_text("utf-8"))
+            changed = changes(found, self._manifest)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"{path} can't be read: {error!r}", hint="give another --out") from error
+        if changed:
+            raise UsageError(
+                f"{self.path} has the output of another run: {'; '.join(changed)}",
+                hint="run the same command as before to go on, or give another --out",
+            )
+        self._manifest = found
         if self.is_complete:
             shutil.rmtree(self._state, ignore_errors=True)
-        else:
-            self._require_state()
-
-    def _require_state(self) -> None:
-        with _naming(self._state):
-            self._state.mkdir(exist_ok=True)
 
     def _name(self, number: int) -> str:
         return f"part-{number:05}"

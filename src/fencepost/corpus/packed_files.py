@@ -97,11 +97,11 @@ class _DamagedError(Exception):
 def _open(file: InputFile) -> BinaryIO:
     if file.packing is None:
         return open(file.path, "rb")
-    begin_frame, damage = _library(file.packing)
+    begin_frame, damage = unpacker(file.packing)
     return io.BufferedReader(_Unpacked(open(file.path, "rb"), begin_frame, damage), _PIECE)
 
 
-def _library(packing: Packing) -> tuple[Callable[[], Any], type[Exception]]:
+def unpacker(packing: Packing) -> tuple[Callable[[], Any], type[Exception]]:
     """What unpacks a frame, and the error that it raises at damaged bytes."""
     if packing == "gz":
         return lambda: zlib.decompressobj(31), zlib.error

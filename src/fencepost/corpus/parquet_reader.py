@@ -7,20 +7,10 @@ from itertools import repeat
 from typing import Any, Final
 
 from fencepost.corpus.inputs import InputFile
-from fencepost.corpus.readers import Columns, Outline, RawDocument, Reader, checked_id, checked_text
-from fencepost.errors import EncodingError, MissingExtraError, UsageError
+from fencepost.corpus.readers import Columns, Outline, RawDocument, Reader, checked_id, checked_text, load_pyarrow
+from fencepost.errors import EncodingError, UsageError
 
 _ROWS: Final = 1_024  # in memory at once
-
-
-def load_pyarrow(what: str) -> Any:
-    """The modules ``pyarrow`` and ``pyarrow.parquet``. ``what`` needs them, for the error if they are missing."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("pyarrow", "corpus", what) from error
-    return pyarrow
 
 
 class ParquetReader(Reader):

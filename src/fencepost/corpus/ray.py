@@ -76,8 +76,8 @@ def _require_same(what: str, here: str, expected: str) -> None:
         raise WorkerError(f"a node has another {what}: {here} instead of {expected}", hint=hint)
 
 
-def _connected(address: str) -> Any:
-    """The module ``ray``, connected to a cluster."""
+def require_ray() -> Any:
+    """The module ``ray`` with its submodules that we need."""
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # its warnings are about Ray's own choices
     try:
         import ray
@@ -85,6 +85,12 @@ def _connected(address: str) -> Any:
         import ray.exceptions
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "ray", "ray", "--ray") from error
+    return ray
+
+
+def _connected(address: str) -> Any:
+    """The module ``ray``, connected to a cluster."""
+    ray = require_ray()
     if not ray.is_initialized():
         try:
             ray.init(address or None, log_to_driver=False, logging_level=logging.ERROR)

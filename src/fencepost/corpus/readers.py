@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from fencepost.corpus.inputs import InputFile
-from fencepost.corpus.packed_files import LARGEST, PackedFile, RawLine
-from fencepost.errors import EncodingError
+from fencepost.corpus.packed_files import LARGEST, PackedFile, RawLine, unpacker
+from fencepost.errors import EncodingError, MissingExtraError
 from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS
 
 ID, TEXT = "id", "text"
@@ -79,6 +79,24 @@ def open_reader(file: InputFile, columns: Columns) -> Reader:
     if file.kind == "jsonl":
         return JsonReader(file, columns)
     return TextLineReader(file, columns) if columns.lines else TextReader(file, columns)
+
+
+def require_libraries(files: Sequence[InputFile]) -> None:
+    """Raises MissingExtraError if a file can't be read for want of a package."""
+    if any(file.kind == "parquet" for file in files):
+        load_pyarrow("reading Parquet files")
+    for packing in {file.packing for file in files} - {None}:
+        unpacker(packing)
+
+
+def load_pyarrow(what: str) -> Any:
+    """``pyarrow`` with its submodule ``parquet``. ``what`` needs it, for the error if it is missing."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise MissingExtraError("pyarrow", "corpus", what) from error
+    return pyarrow
 
 
 class _PackedReader(Reader):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Typ
 
 import numpy as np
 
-from fencepost.corpus.parquet_reader import load_pyarrow
+from fencepost.corpus.readers import load_pyarrow
 from fencepost.errors import InputError
 from fencepost.text.stream import TextSentence
 from fencepost.trees.spans import nest, spans_below_root

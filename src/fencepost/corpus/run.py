@@ -11,7 +11,8 @@ from fencepost.corpus.manifest import Manifest, new_manifest
 from fencepost.corpus.output_folder import Counts, OutputFolder
 from fencepost.corpus.part_maker import Part, PartMaker, PartSettings
 from fencepost.corpus.plan import Plan, default_part_bytes, make_plan
-from fencepost.corpus.readers import Columns
+from fencepost.corpus.ray import parts_on_ray, require_ray
+from fencepost.corpus.readers import Columns, require_libraries
 from fencepost.corpus.records import Format
 from fencepost.errors import FencepostError, UsageError, require_device
 from fencepost.features.lexical_kinds import reads
@@ -19,6 +20,7 @@ from fencepost.parsing.chunks import never
 from fencepost.parsing.pool import Pool
 from fencepost.parsing.workers import MOST, usable_cores
 from fencepost.progress import Progress
+from fencepost.storage.find_model import DEFAULT_MODEL
 from fencepost.storage.model_folder import ModelFolder
 
 
@@ -54,8 +56,11 @@ class Job:
         """Raises UsageError if the options make no sense, or InputError if the files can't be found."""
         require_device(options.device)
         files, passed_over = find_inputs(options.inputs, options.out)
+        require_libraries(files)
+        if options.ray is not None:
+            require_ray()
         folder = ModelFolder.open(options.model)
-        name = options.model or "en"
+        name = options.model or DEFAULT_MODEL
         if reads(folder.config, "tags"):
             raise UsageError(f"the model {name} reads tags, and documents have none", hint="use another --model")
         settings = PartSettings(
@@ -79,7 +84,7 @@ def run_corpus(options: Options, job: Job) -> Counts:
         plan = folder.read_plan()
         if plan is None:
             plan = plan_with_progress(job)
-            folder.write_plan(plan)
+            folder.begin(plan)
         total, todo = Counts(), []
         for number in range(len(plan)):
             if (done := folder.counts_of(number)) is None:
@@ -116,8 +121,6 @@ def _parts(options: Options, job: Job, plan: Plan, todo: list[int]) -> Iterator[
     if not todo:
         return
     if options.ray is not None:
-        from fencepost.corpus.ray import parts_on_ray  # here: an extra
-
         yield from parts_on_ray(job.settings, shards, options.ray, options.workers)
         return
     workers = workers_of(options, len(todo))
