@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -78,7 +77,6 @@ def _require_same(what: str, here: str, expected: str) -> None:
 
 def require_ray() -> Any:
     """The module ``ray`` with its submodules that we need."""
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # its warnings are about Ray's own choices
     try:
         import ray
         import ray.data
