@@ -144,7 +144,7 @@ def sparse(believed: Believed, least: float = LEAST) -> Targets:
     )
 
 
-def best_trees(believed: Believed, force_root: bool) -> list[cky.Decoded]:
+def best_trees(believed: Believed, force_root: bool) -> Sequence[cky.Decoded]:
     """The tree with the greatest score of each sentence."""
     best, labels = best_labels(believed.scores, believed.lengths, force_root)
     scores, marked = decode(best, believed.lengths)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def batch_of(*sentences: tuple[str, ...]) -> Batch:
 BATCH = batch_of(*(tuple(tree.words()) for tree in toy_trees(12)), ("one",))
 
 
-def spans(trees: list[Decoded]) -> list[list[tuple[int, int, int]]]:
+def spans(trees: Sequence[Decoded]) -> list[list[tuple[int, int, int]]]:
     columns = ((tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist()) for tree in trees)
     return [list(zip(*column, strict=True)) for column in columns]
 

@@ -88,7 +88,7 @@ def test_a_word_on_its_own_may_stay_bare() -> None:
 
 def test_a_batch_of_no_sentences_has_no_trees() -> None:
     nothing = LabelChart(np.zeros(0, np.float32), np.zeros(0, np.int32), np.zeros(0, np.int64))
-    assert decode(nothing) == []
+    assert list(decode(nothing)) == []
 
 
 def test_a_thousand_words_decode_in_seconds() -> None:

@@ -220,11 +220,3 @@ def test_representations_are_short(parser: Parser) -> None:
     assert repr(document) == "Document of 50 sentences: 'It works. It works. It works. It works. It works. '"
     expected = "ParsedSentence('It works.', start=0, tree='(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))')"
     assert repr(document.sentences[0]) == expected
-
-
-def test_the_examples_of_the_page_about_documents_run() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "documents.md").read_text("utf-8")
-    names: dict[str, Any] = {}
-    for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
-        exec(example, names)
-    assert names["record"]["id"] == 18

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -19,7 +19,7 @@ FunctionReader: TypeAlias = Callable[[Constituents], Floats]
 class Parsed:
     """The best tree of each sentence of a batch."""
 
-    trees: list[Decoded]
+    trees: Sequence[Decoded]
     tags: Ints | None  # [W] predicted tag of each word, where the model predicts tags
     functions: FunctionReader | None = None  # if they were asked for
 

@@ -8,8 +8,9 @@ the leftmost of equal splits wins, and sums are taken in the precision of the sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,43 @@ class Decoded:
     labels: Ints
 
 
-def decode(chart: LabelChart) -> list[Decoded]:
+@dataclass(frozen=True, eq=False)
+class DecodedTrees(Sequence[Decoded]):
+    """The trees of a batch as columns: sentence i has the spans from ``bounds[i]`` to ``bounds[i + 1]``."""
+
+    scores: npt.NDArray[np.float64]  # [B]
+    bounds: Ints  # [B + 1]
+    starts: Ints  # [C], as are the other two; in the order of ``Decoded``
+    ends: Ints
+    labels: Ints
+
+    @classmethod
+    def of(cls, trees: Sequence[Decoded]) -> DecodedTrees:
+        if isinstance(trees, DecodedTrees):
+            return trees
+        bounds = np.cumsum([0, *(len(tree.starts) for tree in trees)])
+        columns = (
+            np.concatenate([np.zeros(0, np.int64), *(getattr(tree, name) for tree in trees)])
+            for name in ("starts", "ends", "labels")
+        )
+        return cls(np.array([tree.score for tree in trees], np.float64), bounds, *columns)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @overload
+    def __getitem__(self, index: int) -> Decoded: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Decoded]: ...
+    def __getitem__(self, index: int | slice) -> Decoded | list[Decoded]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(len(self))[index]]
+        number = range(len(self))[index]
+        here = slice(self.bounds[number], self.bounds[number + 1])
+        return Decoded(float(self.scores[number]), self.starts[here], self.ends[here], self.labels[here])
+
+
+def decode(chart: LabelChart) -> DecodedTrees:
     """The best tree of each sentence."""
     return collect(chart, *mark(chart.scores, chart.lengths))
 
@@ -51,17 +88,17 @@ def mark(scores: Floats, lengths: Ints) -> tuple[Floats, Marks]:
     return totals, marked
 
 
-def collect(chart: LabelChart, scores: Floats, marked: Marks) -> list[Decoded]:
+def collect(chart: LabelChart, scores: Floats, marked: Marks) -> DecodedTrees:
     """The trees made of the marked cells, whichever device marked them."""
     indices = np.flatnonzero(marked & (chart.labels != 0))
     sentences, starts, ends = packing.locate(chart.lengths, indices)
-    order = np.lexsort((-ends, starts, sentences))
-    starts, ends, labels = starts[order], ends[order], chart.labels[indices[order]].astype(np.int64)
-    bounds = np.searchsorted(sentences[order], np.arange(len(chart.lengths) + 1)).tolist()
-    return [
-        Decoded(score, starts[low:high], ends[low:high], labels[low:high])
-        for score, (low, high) in zip(scores.tolist(), pairwise(bounds), strict=True)
-    ]
+    # By sentence, then start, then the later end first; each sentence's starts follow those of the one before.
+    longest = int(chart.lengths.max(initial=0))
+    words_before = np.cumsum(chart.lengths) - chart.lengths
+    order = np.argsort((words_before[sentences] + starts) * (longest + 1) - (ends - starts))
+    labels = chart.labels[indices[order]].astype(np.int64)
+    bounds = np.searchsorted(sentences, np.arange(len(chart.lengths) + 1))
+    return DecodedTrees(scores.astype(np.float64), bounds, starts[order], ends[order], labels)
 
 
 def _best(scores: Floats, group: Group) -> Grid:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from fencepost.chart import cky, packing
-from fencepost.chart.cky import Decoded
+from fencepost.chart.cky import DecodedTrees
 from fencepost.chart.inside import Posterior
 from fencepost.chart.scores import LabelChart
 
 
-def decode(posterior: Posterior, force_root: bool = False) -> list[Decoded]:
+def decode(posterior: Posterior, force_root: bool = False) -> DecodedTrees:
     """The tree of least risk for each sentence; its ``score`` is the sum above."""
     return cky.decode(_gains(posterior, force_root))
 

@@ -12,6 +12,7 @@ from fencepost.cli.parse_input import Item
 from fencepost.parsing.confidence import Analysis, without_probabilities
 from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers
+from fencepost.trees.tree import Tree
 
 IsWaiting: TypeAlias = Callable[[], bool]
 
@@ -28,13 +29,18 @@ def analyze_items(
         return
     if not needs_scores:
         for chunk, pairs in workers.do_items(parser.best_trees(size), items, is_waiting):
-            yield chunk, starmap(without_probabilities, pairs)
+            yield chunk, starmap(_tree_alone if arguments.format == "brackets" else without_probabilities, pairs)
         return
     job = parser.analyses(
         arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size, functions=arguments.functions
     )
     for chunk, analyses in workers.do_items(job, items, is_waiting):
         yield chunk, iter(analyses) if arguments.probabilities else map(_hide_probabilities, analyses)
+
+
+def _tree_alone(tree: Tree, score: float) -> Analysis:
+    """The analysis for an output without constituents. To list them, the tree would have to be built."""
+    return Analysis(tree, score, ())
 
 
 def _hide_probabilities(analysis: Analysis) -> Analysis:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, repeat
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +13,12 @@ import numpy.typing as npt
 from fencepost.config.settings import Config
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.lexical_kinds import reads
+from fencepost.features.lists import with_ends
 from fencepost.features.spacing import PLAIN_QUOTES
-from fencepost.features.subwords import Subwords, SubwordSentence
+from fencepost.features.subword_batches import SubwordBatches
+from fencepost.features.subwords import Subwords, SubwordSentence, joined_sentences
 from fencepost.features.vectors import VectorFiles
+from fencepost.features.vocab import Vocab
 from fencepost.features.vocabularies import (
     PADDING,
     SENTENCE_START,
@@ -31,6 +35,7 @@ from fencepost.trees.treebank import Sentence
 
 LETTERS_KEPT: Final = 32  # at each end of a word: a longer word loses its middle
 _ROW: Final = 2 * LETTERS_KEPT + 2
+_REMEMBERED: Final = ("_table", "_subword_batches", "_lock")  # what a copy in another process begins without
 _SPELLINGS_KEPT: Final = 50_000  # distinct words before the table is emptied: memory stays bounded
 
 
@@ -85,12 +90,15 @@ class SpellingTable:
     def __len__(self) -> int:
         return self._used
 
-    def spellings(self, rows: npt.NDArray[np.int32]) -> tuple[Ints, Ints, Ints]:
+    def spellings(self, rows: npt.NDArray[np.integer[Any]]) -> tuple[Ints, Ints, Ints]:
         """The letters [U, C] and lengths [U] of the distinct rows, and the index of each row among these U."""
-        distinct, index = np.unique(rows, return_inverse=True)
+        seen = np.zeros(self._used, np.bool_)  # not np.unique, which sorts
+        seen[rows] = True
+        distinct = np.flatnonzero(seen)
+        index = np.cumsum(seen) - 1
         lengths = self._lengths[distinct]
         longest = int(lengths.max(initial=PADDING + 1))
-        return self._rows[distinct, :longest].astype(np.int64), lengths, index.reshape(-1).astype(np.int64)
+        return self._rows[distinct, :longest].astype(np.int64), lengths, index[rows]
 
 
 class Indexer:
@@ -104,16 +112,18 @@ class Indexer:
         self.reads_letters = reads(config, "letters")
         files = vocabularies.pretrained
         self._subwords = None if files is None else Subwords(config, files)
+        self._subword_batches = None if self._subwords is None else SubwordBatches(self._subwords)
         vectors = config.vectors
         self._vectors = VectorFiles(vectors.path, vectors.size) if reads(config, "vectors") else None
         self._table = SpellingTable(vocabularies)
         self._lock = Lock()
 
     def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_table", "_lock")}
+        return {name: value for name, value in self.__dict__.items() if name not in _REMEMBERED}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
+        self._subword_batches = None if self._subwords is None else SubwordBatches(self._subwords)
         self._table = SpellingTable(self.vocabularies)
         self._lock = Lock()
 
@@ -122,7 +132,36 @@ class Indexer:
         with self._lock:
             if len(self._table) > _SPELLINGS_KEPT:
                 self._table = SpellingTable(self.vocabularies)
-            return self.collate([self.index(sentence) for sentence in sentences])
+            return self._batch(sentences)
+
+    def _batch(self, sentences: Sequence[Sentence]) -> Batch:
+        """``collate`` after ``index``, by operations on whole columns."""
+        lengths = np.array([len(sentence.words) for sentence in sentences], np.int64)
+        forms = list(chain.from_iterable(sentence.words for sentence in sentences))
+        if self.plain_quotes:
+            forms = [PLAIN_QUOTES.get(word, word) for word in forms]
+        words = tags = spellings = spelling_lengths = spelling_of_token = vectors = None
+        if self.reads_words:
+            words = with_ends(_numbers(forms, self.vocabularies.words), lengths, [START], [STOP])
+        if self.reads_tags:
+            symbols = list(chain.from_iterable(each.tags or repeat("", len(each)) for each in sentences))
+            tags = with_ends(_numbers(symbols, self.vocabularies.tags), lengths, [START], [STOP])
+        if self.reads_letters:
+            rows = with_ends(np.array(self._table.rows(forms), np.int64), lengths, [0], [1])
+            spellings, spelling_lengths, spelling_of_token = self._table.spellings(rows)
+        if self._vectors is not None:
+            vectors = self._vectors.read([self._vectors.name(sentence.words) for sentence in sentences])
+        subwords = None if self._subword_batches is None else self._subword_batches.read(sentences)
+        return Batch(
+            lengths=lengths,
+            words=words,
+            tags=tags,
+            spellings=spellings,
+            spelling_lengths=spelling_lengths,
+            spelling_of_token=spelling_of_token,
+            vectors=vectors,
+            **_subword_arrays(subwords),
+        )
 
     def index(self, sentence: Sentence) -> IndexedSentence:
         """One sentence as numbers, for the ``collate`` of this same indexer."""
@@ -149,6 +188,7 @@ class Indexer:
             rows = np.concatenate([sentence.letters for sentence in indexed if sentence.letters is not None])
             spellings, lengths, spelling_of_token = self._table.spellings(rows)
         names = [sentence.vectors for sentence in indexed if sentence.vectors is not None]
+        subwords = [sentence.subwords for sentence in indexed if sentence.subwords is not None]
         return Batch(
             lengths=np.array([sentence.length for sentence in indexed], np.int64),
             words=_joined([sentence.words for sentence in indexed]),
@@ -157,19 +197,22 @@ class Indexer:
             spelling_lengths=lengths,
             spelling_of_token=spelling_of_token,
             vectors=None if self._vectors is None else self._vectors.read(names),
-            **_subword_arrays([sentence.subwords for sentence in indexed if sentence.subwords is not None]),
+            **_subword_arrays(joined_sentences(subwords) if subwords else None),
         )
 
 
-def _subword_arrays(sentences: Sequence[SubwordSentence]) -> dict[str, Ints]:
-    if not sentences:
+def _numbers(symbols: Sequence[str], vocab: Vocab) -> Ints:
+    return np.fromiter(map(vocab.ids.get, symbols, repeat(UNKNOWN)), np.int64, len(symbols))
+
+
+def _subword_arrays(subwords: SubwordSentence | None) -> dict[str, Ints]:
+    if subwords is None:
         return {}
-    before = np.cumsum([0, *(len(sentence.ids) for sentence in sentences)])
     return {
-        "subwords": np.concatenate([sentence.ids for sentence in sentences]),
-        "window_lengths": np.concatenate([sentence.window_lengths for sentence in sentences]),
-        "subword_rows": np.concatenate([s.rows + first for s, first in zip(sentences, before[:-1], strict=True)]),
-        "rows_of_token": np.concatenate([sentence.rows_of_token for sentence in sentences]),
+        "subwords": subwords.ids,
+        "window_lengths": subwords.window_lengths,
+        "subword_rows": subwords.rows,
+        "rows_of_token": subwords.rows_of_token,
     }
 
 

@@ -11,8 +11,8 @@ WORDS_KEPT: Final = 50_000  # in the cache ...
 LETTERS_KEPT: Final = 50  # ... which takes only words of at most this many letters
 _TO_THE_LEFT: Final = re.compile(r"[.,;:?!%)\]}…]|\.\.+|''|’’|”|'|’|['’](?:s|d|m|ll|re|ve)|n['’]t", re.IGNORECASE)
 _TO_THE_RIGHT: Final = re.compile(r"[$#(\[{£€]|[A-Z]+\$|``|‘‘|“|`|‘")
-_QUOTE: Final = '"'
-PLAIN_QUOTES: Final = {"``": _QUOTE, "''": _QUOTE}  # the Penn Treebank's quotes
+QUOTE: Final = '"'
+PLAIN_QUOTES: Final = {"``": QUOTE, "''": QUOTE}  # the Penn Treebank's quotes
 
 
 def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
@@ -22,8 +22,8 @@ def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
         return tuple(spaces)
     inside = False  # between straight quotes
     for index, word in enumerate(words):
-        leans_left, leans_right = (_leans if len(word) <= LETTERS_KEPT else _leans.__wrapped__)(word)
-        if word == _QUOTE:
+        leans_left, leans_right = (_remembered if len(word) <= LETTERS_KEPT else leans)(word)
+        if word == QUOTE:
             leans_left, leans_right = inside, not inside
             inside = not inside
         if index and leans_left:
@@ -33,7 +33,9 @@ def guess_spaces(words: Sequence[str], language: str) -> tuple[bool, ...]:
     return tuple(spaces)
 
 
-@lru_cache(WORDS_KEPT)
-def _leans(word: str) -> tuple[bool, bool]:
-    """True if a word has no space before it, and True if it has none after it."""
+def leans(word: str) -> tuple[bool, bool]:
+    """True if a word has no space before it, and True if it has none after it; a straight quote may do either."""
     return _TO_THE_LEFT.fullmatch(word) is not None, _TO_THE_RIGHT.fullmatch(word) is not None
+
+
+_remembered = lru_cache(WORDS_KEPT)(leans)

@@ -27,7 +27,7 @@ LONGEST_WORD: Final = 256  # letters that are read of a longer word, half of the
 
 @dataclass(frozen=True)
 class SubwordSentence:
-    """The sub-tokens of a sentence, and the rows among them whose mean is the vector of each token."""
+    """The sub-tokens of a sentence, or of several, and the rows among them whose mean is the vector of each token."""
 
     ids: Ints  # [P] of all windows, end to end, special ones included
     window_lengths: Ints  # [V]
@@ -65,15 +65,15 @@ class Subwords:
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
         self._provenance = config, files
         self._tokenizer = _tokenizer(files.tokenizer)
-        self._language, self._words = config.language, config.pretrained.words
+        self.language, self._words = config.language, config.pretrained.words
         encoder = json.loads(files.encoder)
-        self._prefix, self._suffix = self._tokenizer.prefix, self._tokenizer.suffix
+        self.prefix, self.suffix = self._tokenizer.prefix, self._tokenizer.suffix
         if encoder.get("is_encoder_decoder"):
-            self._prefix = [encoder["decoder_start_token_id"]]  # a decoder reads its own start token first
-        special = len(self._prefix) + len(self._suffix)
-        self._room = max(1, min(config.pretrained.window, _positions(encoder)) - special)
-        self._overlap = min(config.pretrained.overlap, self._room - 1)
-        self._remembered = lru_cache(STRETCHES_KEPT)(self._read_stretch)
+            self.prefix = [encoder["decoder_start_token_id"]]  # a decoder reads its own start token first
+        special = len(self.prefix) + len(self.suffix)
+        self.room = max(1, min(config.pretrained.window, _positions(encoder)) - special)
+        self._overlap = min(config.pretrained.overlap, self.room - 1)
+        self._remembered = lru_cache(STRETCHES_KEPT)(self.read_stretch)
 
     def __reduce__(self) -> tuple[object, ...]:
         return (Subwords, self._provenance)
@@ -82,17 +82,22 @@ class Subwords:
         words = tuple([PLAIN_QUOTES.get(word, word) for word in sentence.words])
         if max(map(len, words)) > LONGEST_WORD:
             words = tuple([_shortened(word) for word in words])
-        spaces = sentence.spaces or guess_spaces(sentence.words, self._language)
-        if self._tokenizer.cuts_at_blanks(" ".join(words)):
+        spaces = sentence.spaces or guess_spaces(sentence.words, self.language)
+        if self.cuts_at_blanks(words):
             ends = [end for end, space in enumerate((*spaces[:-1], True), 1) if space]
             stretches = [words[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
             short = max(map(len, words)) <= LETTERS_KEPT and max(map(len, stretches)) <= WORDS_KEPT
-            whole = _joined(list(map(self._remembered if short else self._read_stretch, stretches)))
+            whole = _joined(list(map(self._remembered if short else self.read_stretch, stretches)))
         else:
             whole = self._read_text(words, spaces)
         return self._in_windows(whole)
 
-    def _read_stretch(self, words: tuple[str, ...]) -> Stretch:
+    def cuts_at_blanks(self, words: Sequence[str]) -> bool:
+        """True if words that have blanks between them share no sub-token."""
+        return self._tokenizer.cuts_at_blanks(" ".join(words))
+
+    def read_stretch(self, words: tuple[str, ...]) -> Stretch:
+        """Words without blanks between them, with plain quotes."""
         return self._read_text(words, [False] * len(words))
 
     def _read_text(self, words: Sequence[str], spaces: Sequence[bool]) -> Stretch:
@@ -115,9 +120,9 @@ class Subwords:
 
     def _in_windows(self, whole: Stretch) -> SubwordSentence:
         """Adds the special sub-tokens. The first and the last of all are the start and the stop token."""
-        if len(whole.ids) <= self._room:
-            ids = np.array([*self._prefix, *whole.ids, *self._suffix], np.int64)
-            lengths, first = np.array([len(ids)]), len(self._prefix)
+        if len(whole.ids) <= self.room:
+            ids = np.array([*self.prefix, *whole.ids, *self.suffix], np.int64)
+            lengths, first = np.array([len(ids)]), len(self.prefix)
             rows = [first + index if index >= 0 else 0 for index in whole.chosen]
         else:
             ids, lengths, row_of_subtoken = self._windows(np.array(whole.ids, np.int64))
@@ -128,15 +133,26 @@ class Subwords:
 
     def _windows(self, subtokens: Ints) -> tuple[Ints, Ints, Ints]:
         """All windows end to end, their lengths, and each sub-token's row in the window where it has most context."""
-        step = self._room - self._overlap
-        count = 1 - (self._room - len(subtokens)) // step
-        windows = [subtokens[number * step : number * step + self._room] for number in range(count)]
-        ids = [[*self._prefix, *window, *self._suffix] for window in windows]
+        step = self.room - self._overlap
+        count = 1 - (self.room - len(subtokens)) // step
+        windows = [subtokens[number * step : number * step + self.room] for number in range(count)]
+        ids = [[*self.prefix, *window, *self.suffix] for window in windows]
         lengths = np.array([len(window) for window in ids], np.int64)
         index = np.arange(len(subtokens))
         window_of = np.clip((index - self._overlap // 2) // step, 0, count - 1)
-        first_row = np.cumsum(lengths) - lengths + len(self._prefix)
+        first_row = np.cumsum(lengths) - lengths + len(self.prefix)
         return np.concatenate(ids).astype(np.int64), lengths, first_row[window_of] + index - window_of * step
+
+
+def joined_sentences(sentences: Sequence[SubwordSentence]) -> SubwordSentence:
+    """Several sentences end to end."""
+    before = np.cumsum([0, *(len(sentence.ids) for sentence in sentences)])
+    return SubwordSentence(
+        np.concatenate([sentence.ids for sentence in sentences]),
+        np.concatenate([sentence.window_lengths for sentence in sentences]),
+        np.concatenate([each.rows + first for each, first in zip(sentences, before[:-1], strict=True)]),
+        np.concatenate([sentence.rows_of_token for sentence in sentences]),
+    )
 
 
 def _shortened(word: str) -> str:

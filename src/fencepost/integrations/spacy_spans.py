@@ -12,8 +12,8 @@ from typing import Final
 from spacy.tokens import Doc, Span, Token
 
 from fencepost.errors import FencepostError, UsageError
-from fencepost.parsing.chunk_parser import UNTAGGED
 from fencepost.parsing.confidence import Constituent
+from fencepost.parsing.parsed_batch import UNTAGGED
 from fencepost.trees.brackets import DEFAULT_ROOT
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import NOT_TEXT, Leaf, escape, unchecked_leaf

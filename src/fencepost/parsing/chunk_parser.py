@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import accumulate
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fencepost.backends.base import Backend, FunctionReader, Parsed
-from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.parsing.parsed_batch import Notation, ParsedBatch, TaggedBatch
 from fencepost.trees.garbage_collection import no_garbage_collection
-from fencepost.trees.spans import nest
-from fencepost.trees.tree import Leaf, Tree, unchecked_leaves
+from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 
 if TYPE_CHECKING:
-    from fencepost.chart.cky import Decoded
+    from fencepost.parsing.columns import ParsedColumns
     from fencepost.parsing.confidence import Analysis, Analyst
 
 ScoredPair: TypeAlias = tuple[Tree, float]
-UNTAGGED: Final = "UNK"  # the tag of words without one
 
 
 class ChunkParser:
@@ -32,11 +29,23 @@ class ChunkParser:
         self._backend = backend
         self._indexer = indexer
         self._vocabularies = vocabularies
+        self._notation = Notation(vocabularies)
 
     def parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
         """The best tree of each sentence and its score."""
         with no_garbage_collection():
             return self._parse(sentences, budget)
+
+    def columns(self, sentences: list[Sentence], budget: int) -> ParsedColumns:
+        """The best trees of at least one sentence as columns, without any ``Tree``."""
+        from fencepost.parsing.columns import ParsedColumns  # here: most programs only need trees
+
+        return ParsedColumns.of(
+            [
+                (indices, ParsedBatch([sentences[index] for index in indices], parsed, self._notation))
+                for indices, parsed in self._batches(sentences, budget)
+            ]
+        )
 
     def parse_with_functions(self, sentences: list[Sentence], budget: int) -> list[Analysis]:
         """The best tree of each sentence, with functions and without probabilities of constituents."""
@@ -58,9 +67,10 @@ class ChunkParser:
             indices = [others[number] for number in group]
             batch = [sentences[index] for index in indices]
             scored = self._backend.score(self._indexer.batch(batch), functions=functions)
-            leaves = self._leaves_of_batch(batch, scored.tags)
+            tagged = TaggedBatch(batch, scored.tags, self._notation)
             found = [
-                analyst.analyze(scored.spans, row, partial(self._tree, leaves[row])) for row in range(len(indices))
+                analyst.analyze(scored.spans, row, partial(tagged.nest, tagged.leaves(row)))
+                for row in range(len(batch))
             ]
             analyses.update(zip(indices, self._with_functions(found, scored.functions), strict=True))
         return [analyses[index] for index in range(len(sentences))]
@@ -97,9 +107,8 @@ class ChunkParser:
             yield waiting[0], waiting[1]()
 
     def _trees(self, sentences: list[Sentence], indices: list[int], parsed: Parsed) -> Iterator[ScoredPair]:
-        leaves = self._leaves_of_batch([sentences[index] for index in indices], parsed.tags)
-        for words, decoded in zip(leaves, parsed.trees, strict=True):
-            yield self._tree(words, decoded), decoded.score
+        batch = ParsedBatch([sentences[index] for index in indices], parsed, self._notation)
+        return zip(batch.lazy_trees(), batch.trees.scores.tolist(), strict=True)
 
     def _with_functions(self, analyses: list[Analysis], read: FunctionReader | None) -> list[Analysis]:
         if read is None:
@@ -107,21 +116,3 @@ class ChunkParser:
         from fencepost.parsing.functions import FunctionWriter  # here: most programs only need trees
 
         return FunctionWriter(self._vocabularies).write(analyses, read)
-
-    def _leaves_of_batch(self, sentences: list[Sentence], tags: Ints | None) -> list[list[Leaf]]:
-        tag_ids = [] if tags is None else tags.tolist()
-        ends = accumulate(map(len, sentences))
-        return [self._leaves(one, tag_ids[end - len(one) : end]) for one, end in zip(sentences, ends, strict=True)]
-
-    def _leaves(self, sentence: Sentence, predicted: list[int]) -> list[Leaf]:
-        tags: Sequence[str] = [UNTAGGED] * len(sentence)
-        if sentence.tags is not None:
-            tags = sentence.tags
-        elif predicted:
-            tags = list(map(self._vocabularies.tags.symbol, predicted))
-        return unchecked_leaves(tags, sentence.words)
-
-    def _tree(self, leaves: list[Leaf], decoded: Decoded) -> Tree:
-        chains = self._vocabularies.labels.chains
-        labels = [chains[label] for label in decoded.labels.tolist()]
-        return nest(leaves, decoded.starts.tolist(), decoded.ends.tolist(), labels, self._vocabularies.root)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
+    from fencepost.parsing.columns import ParsedColumns
     from fencepost.parsing.confidence import Analysis, Analyst
     from fencepost.trees.treebank import Sentence
 
@@ -20,7 +21,7 @@ class Job(Protocol[Result]):
         ...
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Result]:
-        """One result for each sentence. The sentences have been checked."""
+        """One result for each sentence, or one for all of them. The sentences have been checked."""
         ...
 
 
@@ -30,6 +31,16 @@ class FindBestTrees:
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ScoredPair]:
         return parser.parse(sentences, self.budget)
+
+
+@dataclass(frozen=True)
+class FindColumns:
+    """The best trees as arrays: one result for all sentences of a chunk, and none for a chunk without sentences."""
+
+    budget: int
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ParsedColumns]:
+        return [parser.columns(sentences, self.budget)] if sentences else []
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.parsing.checking import GivenSentence, check_sentences, checked_pairs, checked_text, checked_texts
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
-from fencepost.parsing.jobs import Analyze, FindBestTrees, FindFunctions, Job, Result
+from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindFunctions, Job, Result
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize
@@ -244,6 +244,10 @@ class Parser:
     def best_trees(self, batch_tokens: int | None = None) -> FindBestTrees:
         """The job behind ``parse``."""
         return FindBestTrees(batch_tokens or self._backend.batch_tokens)
+
+    def best_columns(self, batch_tokens: int | None = None) -> FindColumns:
+        """The job that finds the trees of ``parse`` as arrays, for formats that store arrays."""
+        return FindColumns(batch_tokens or self._backend.batch_tokens)
 
     def best_with_functions(self, batch_tokens: int | None = None) -> FindFunctions:
         """The job behind ``parse`` with functions."""

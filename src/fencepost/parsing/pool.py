@@ -10,7 +10,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
@@ -134,7 +134,8 @@ class Pool:
             self._end([connection])
         ours, theirs = self._context.Pipe()
         process = self._context.Process(target=_work, args=(theirs, *self._recipe), daemon=True)
-        process.start()
+        with _interruptions_blocked():
+            process.start()
         theirs.close()
         self._processes[ours] = process
         return ours
@@ -146,6 +147,19 @@ class Pool:
         for connection, process in ended.items():
             process.join()
             connection.close()
+
+
+@contextmanager
+def _interruptions_blocked() -> Iterator[None]:
+    """Ctrl-C waits. A process that starts here inherits this, so that Ctrl-C can't surprise it before it is ready."""
+    if not hasattr(signal, "pthread_sigmask"):  # as on Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _send(connection: Connection, work: tuple[object, int, list[Any]]) -> None:

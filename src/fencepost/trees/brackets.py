@@ -32,6 +32,7 @@ _LONGEST_CACHED: Final = 200  # characters; longer pieces hardly ever repeat and
 # A word may hold blanks that are not ASCII, such as the no-break space; labels and tags may not.
 _LEAF_PIECE = re.compile(r"\s*([^\s()]+)[ \t\n\r\f\v]+([^ \t\n\r\f\v()]+)[ \t\n\r\f\v]*(\)[\s)]*)")
 _CLOSING = re.compile(r"[\s)]*")
+_WRITTEN_LEAF = re.compile(r"\(([^ ()]+) ([^ ()]+)\)")  # as ``format_tree`` writes leaves
 
 
 _Piece = tuple[Leaf | None, str, int]  # leaf or None, label, brackets that close after the leaf's own
@@ -194,6 +195,27 @@ def format_tree(tree: Node) -> str:
             assert isinstance(node, Leaf)
             parts.append(f" ({node.tag} {escape(node.word)})")
     return "".join(parts)[1:]
+
+
+class BracketText:
+    """The source of a tree that is known as one line of brackets."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def build(self) -> Tree:
+        return parse_tree(self._text)
+
+    def text(self) -> str:
+        return self._text
+
+    def words(self) -> list[str]:
+        return [unescape(word) for _, word in _WRITTEN_LEAF.findall(self._text)]
+
+    def tags(self) -> list[str]:
+        return [tag for tag, _ in _WRITTEN_LEAF.findall(self._text)]
 
 
 # Errors

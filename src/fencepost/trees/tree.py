@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeAlias
 
@@ -78,10 +79,26 @@ class Leaf(_Immutable):
         return (Leaf, (self.tag, self.word))
 
 
-class Tree(_Immutable):
-    """A phrase: a label over one or more children, each a ``Tree`` or a ``Leaf``."""
+class TreeSource(Protocol):
+    """What a tree is built from when something asks for its label or its children."""
 
-    __slots__ = ("children", "label")
+    def build(self) -> Tree: ...
+    def text(self) -> str:
+        """The tree in Penn brackets."""
+        ...
+
+    def words(self) -> list[str]: ...
+    def tags(self) -> list[str]: ...
+
+
+class Tree(_Immutable):
+    """A phrase: a label over one or more children, each a ``Tree`` or a ``Leaf``.
+
+    A parser's trees are built when they are first looked into. Printing them needs no nodes.
+    """
+
+    __slots__ = ("_source", "children", "label")
+    _source: TreeSource  # only until the tree is built; most trees never have one
     label: str
     children: tuple[Node, ...]
 
@@ -96,6 +113,15 @@ class Tree(_Immutable):
                 raise TreeError(f"a child is a Tree or a Leaf, got {child!r} under {label}")
         _set_label(self, label)
         _set_children(self, children)
+
+    if not TYPE_CHECKING:  # for mypy this method would make every attribute valid
+
+        def __getattr__(self, name: str) -> object:
+            """Python calls this for a slot that is empty: the tree hasn't been built yet."""
+            if name not in ("label", "children"):
+                raise AttributeError(f"a Tree has no {name}")
+            _build(self)
+            return object.__getattribute__(self, name)
 
     @staticmethod
     def from_string(text: str) -> Tree:
@@ -132,10 +158,12 @@ class Tree(_Immutable):
         return [node for node in self.walk() if type(node) is Leaf]
 
     def words(self) -> list[str]:
-        return [leaf.word for leaf in self.leaves()]
+        source = _source_of(self)
+        return [leaf.word for leaf in self.leaves()] if source is None else source.words()
 
     def tags(self) -> list[str]:
-        return [leaf.tag for leaf in self.leaves()]
+        source = _source_of(self)
+        return [leaf.tag for leaf in self.leaves()] if source is None else source.tags()
 
     def spans(self) -> list[tuple[str, int, int]]:
         """(label, start, end) of every phrase, outer before inner: ``words()[start:end]`` are its words."""
@@ -199,14 +227,15 @@ class Tree(_Immutable):
     def __str__(self) -> str:
         from fencepost.trees.brackets import format_tree
 
-        return format_tree(self)
+        source = _source_of(self)
+        return format_tree(self) if source is None else source.text()
 
     def __repr__(self) -> str:
         return f"Tree.from_string({str(self)!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
         # As text: pickling node by node would hit the recursion limit on deep trees.
-        return (Tree.from_string, (str(self),))
+        return (_from_pickle, (str(self),))
 
 
 Node: TypeAlias = Tree | Leaf
@@ -216,6 +245,7 @@ _set_tag = Leaf.__dict__["tag"].__set__
 _set_word = Leaf.__dict__["word"].__set__
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
+_SOURCE: Final = Tree.__dict__["_source"]
 _new = object.__new__
 _exhaust = deque[None](maxlen=0).extend
 
@@ -226,6 +256,39 @@ def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
     _set_label(tree, label)
     _set_children(tree, children)
     return tree
+
+
+def unbuilt_tree(source: TreeSource) -> Tree:
+    """A tree that builds itself when its label or its children are first looked at."""
+    tree = _new(Tree)
+    _SOURCE.__set__(tree, source)
+    return tree
+
+
+def _source_of(tree: Tree) -> TreeSource | None:
+    """What a tree will be built from; None if it is built."""
+    try:
+        source: TreeSource = _SOURCE.__get__(tree)
+    except AttributeError:
+        return None
+    return source
+
+
+def _build(tree: Tree) -> None:
+    # Several threads may come here at once: each builds the same nodes, and the source goes last.
+    source = _source_of(tree)
+    if source is not None:
+        built = source.build()
+        _set_label(tree, built.label)
+        _set_children(tree, built.children)
+        with suppress(AttributeError):
+            _SOURCE.__delete__(tree)
+
+
+def _from_pickle(text: str) -> Tree:
+    from fencepost.trees.brackets import BracketText
+
+    return unbuilt_tree(BracketText(text))
 
 
 def unchecked_leaf(tag: str, word: str) -> Leaf:
