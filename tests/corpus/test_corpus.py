@@ -150,14 +150,14 @@ def test_probabilities_come_with_constituents_that_make_the_tree(tmp_path: Path)
 def test_a_document_that_breaks_the_parser_is_an_error_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = ChunkParser.parse
+    original = ChunkParser.columns
 
     def parse(self: ChunkParser, sentences: list[Sentence], budget: int) -> Any:
         if any("boom" in sentence.words for sentence in sentences):
             raise ValueError("a strange word")
         return original(self, sentences, budget)
 
-    monkeypatch.setattr(ChunkParser, "parse", parse)
+    monkeypatch.setattr(ChunkParser, "columns", parse)
     monkeypatch.setattr(part_maker, "SENTENCES", 3)
     given = documents(6)
     given[2]["text"] += " And boom goes the bomb. It goes on."
@@ -176,7 +176,7 @@ def test_what_another_hour_may_mend_ends_the_run_and_is_no_bad_document(
 
     path = write_jsonl(tmp_path / "in.jsonl", documents(6))
     with monkeypatch.context() as patch:
-        patch.setattr(ChunkParser, "parse", parse)
+        patch.setattr(ChunkParser, "columns", parse)
         assert corpus(path, "--out", tmp_path / "out", "--workers", 1) == 1
     printed = capsys.readouterr().err
     assert f"the part from {path}:1 on failed: {type(error).__name__}" in printed

@@ -21,7 +21,7 @@ from fencepost.errors import WorkerError
 from fencepost.storage.find_model import find_model
 from tests.corpus.corpus_samples import documents, input_file, write_jsonl
 
-EXPERIMENT = Path(__file__).parents[2] / "benchmarks" / "corpus_ray.py"
+EXPERIMENT = Path(__file__).parents[2] / "benchmarks" / "corpus.py"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def settings() -> PartSettings:
 
 def test_a_node_and_the_driver_may_die_and_the_bytes_are_those_without_ray(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    arguments = ["--sentences", "400", "--part-bytes", "1500", "--model", "en"]
+    arguments = ["ray", "--sentences", "400", "--part-bytes", "1500", "--model", "en"]
     result = subprocess.run(
         [sys.executable, EXPERIMENT, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
     )

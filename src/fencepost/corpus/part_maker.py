@@ -7,19 +7,20 @@ and a part must have the same bytes whichever process makes it, and whatever tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.plan import Shard, located
 from fencepost.corpus.readers import Columns, RawDocument, Reader, open_reader
-from fencepost.corpus.records import Format, Record, new_encoder
+from fencepost.corpus.records import Format, LocatedSentence, Records, columns_of, new_encoder
 from fencepost.errors import FencepostError, InputError, WorkerError
 from fencepost.parsing.chunks import equal_chunks
 from fencepost.parsing.load import load
-from fencepost.text.stream import TextSentence, read_stream
+from fencepost.text.stream import read_stream
 
 if TYPE_CHECKING:
     from fencepost.parsing.parser import Parser
@@ -60,15 +61,6 @@ class Part:
     failures: list[Failure]
 
 
-class _Located(NamedTuple):
-    """A sentence, and where it comes from."""
-
-    document: int  # its index in the shard
-    id: str
-    number: int
-    sentence: TextSentence
-
-
 class _BadDocumentsError(Exception):
     """Documents that can be read but not parsed: their indices in the shard, and why."""
 
@@ -84,7 +76,7 @@ class PartMaker:
         self._settings = settings
         self._parser = load(settings.model, device=settings.device) if parser is None else parser
         job = self._parser.analyses(0, batch_tokens=settings.batch_tokens) if settings.probabilities else None
-        self._job: Any = job or self._parser.best_trees(settings.batch_tokens)
+        self._job: Any = job or self._parser.best_columns(settings.batch_tokens)
         self._reader: Reader | None = None  # of the last file: the next shard often goes on in it
 
     @staticmethod
@@ -104,10 +96,11 @@ class PartMaker:
         except Exception as error:
             first = shard.slices[0]
             where = located(first.file.path, first.record)
-            less = "use fewer workers or --batch-tokens 500, and run" if _is_memory(error) else "run"
+            again = "run the same command again: it goes on where this run stopped"
+            less = "use fewer workers or --batch-tokens 500, and " if _is_memory(error) else ""
             return WorkerError(
                 f"the part from {where} on failed: {type(error).__name__}: {error}",
-                hint=f"{less} the same command again: it goes on where this run stopped",
+                hint=less + again if _is_fatal(error) else None,
             )
 
     def make(self, shard: Shard) -> Part:
@@ -127,10 +120,10 @@ class PartMaker:
         for chunk in equal_chunks(self._sentences(shard, problems, failures), SENTENCES):
             encoder.add(self._parse(chunk))
             sentences += len(chunk)
-            tokens += sum(len(each.sentence.tokens) for each in chunk)
+            tokens += sum(len(each.found.tokens) for each in chunk)
         return Part(shard.number, encoder.finish(), shard.documents, sentences, tokens, failures)
 
-    def _sentences(self, shard: Shard, problems: dict[int, str], failures: list[Failure]) -> Iterator[_Located]:
+    def _sentences(self, shard: Shard, problems: dict[int, str], failures: list[Failure]) -> Iterator[LocatedSentence]:
         """The sentences of all documents. Documents without any, and those with problems, become failures."""
         for index, (file, document) in enumerate(self._documents(shard)):
             problem = document.problem or problems.get(index)
@@ -139,7 +132,7 @@ class PartMaker:
             if problem is None:
                 number = -1
                 for number, sentence in enumerate(read_stream([document.text or ""])):
-                    yield _Located(index, document.id or "", number, sentence)
+                    yield LocatedSentence(index, document.id or "", number, sentence)
                 problem = "the text has no sentences" if number < 0 else None
             if problem is not None:
                 failures.append(Failure(document.id, file.path, document.record or None, problem))
@@ -162,7 +155,7 @@ class PartMaker:
             self._reader = open_reader(file, self._settings.columns)
         return self._reader
 
-    def _parse(self, chunk: list[_Located]) -> list[Record]:
+    def _parse(self, chunk: list[LocatedSentence]) -> Records:
         try:
             return self._records(chunk)
         except Exception as error:
@@ -170,18 +163,18 @@ class PartMaker:
                 raise
             raise _BadDocumentsError(self._bad_documents(chunk, error)) from error
 
-    def _records(self, chunk: Sequence[_Located]) -> list[Record]:
-        checked = list(self._parser.checked(each.sentence.sentence() for each in chunk))
-        results = self._parser.do(self._job, checked)
+    def _records(self, chunk: list[LocatedSentence]) -> Records:
+        sentences = list(self._parser.checked(each.found.sentence() for each in chunk))
+        words = list(chain.from_iterable(sentence.words for sentence in sentences))
+        results = self._parser.do(self._job, sentences)
         if self._settings.probabilities:
-            scored = [(result.tree, result.score, result.constituents) for result in results]
-        else:
-            scored = [(tree, score, None) for tree, score in results]
-        return [Record(each.id, each.number, each.sentence, *one) for each, one in zip(chunk, scored, strict=True)]
+            return Records(chunk, words, *columns_of(results))
+        (columns,) = results
+        return Records(chunk, words, columns)
 
-    def _bad_documents(self, chunk: list[_Located], error: Exception) -> dict[int, str]:
+    def _bad_documents(self, chunk: list[LocatedSentence], error: Exception) -> dict[int, str]:
         """The documents that fail by themselves; if none does, all of the chunk."""
-        documents: dict[int, list[_Located]] = {}
+        documents: dict[int, list[LocatedSentence]] = {}
         for each in chunk:
             documents.setdefault(each.document, []).append(each)
         problems = {}

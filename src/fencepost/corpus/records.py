@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -11,32 +12,66 @@ import numpy as np
 
 from fencepost.corpus.readers import load_pyarrow
 from fencepost.errors import InputError
+from fencepost.parsing.columns import ParsedColumns
 from fencepost.text.stream import TextSentence
-from fencepost.trees.spans import nest, spans_below_root
+from fencepost.trees.spans import nest
 from fencepost.trees.tree import Leaf, Tree
 
 if TYPE_CHECKING:
-    from fencepost.parsing.confidence import Constituent
+    from fencepost.parsing.confidence import Analysis
 
 Format: TypeAlias = Literal["jsonl", "parquet"]
 ROWS: Final = 8_192  # in a row group of Parquet, about
 
 
-class Record(NamedTuple):
-    """A parsed sentence of a document."""
+class LocatedSentence(NamedTuple):
+    """A sentence and where it comes from."""
 
-    id: str  # of the document
-    number: int  # in the document, from 0
-    sentence: TextSentence
-    tree: Tree
-    score: float
-    constituents: tuple[Constituent, ...] | None = None  # with probabilities, if they were asked for
+    document: int  # the index of its document in the shard
+    id: str
+    number: int  # in its document, from 0
+    found: TextSentence
+
+
+@dataclass(frozen=True)
+class Records:
+    """Parsed sentences."""
+
+    sentences: Sequence[LocatedSentence]
+    words: Sequence[str]  # of all sentences, as they stand in the trees
+    columns: ParsedColumns
+    probabilities: Sequence[float | None] | None = None  # of all constituents
+
+
+def columns_of(analyses: Sequence[Analysis]) -> tuple[ParsedColumns, list[float | None]]:
+    """Analyses as columns, and the probabilities of their constituents."""
+    tags = [tag for analysis in analyses for tag in analysis.tree.tags()]
+    parts = [part for analysis in analyses for part in analysis.constituents]
+    tag_names, label_names = (dict.fromkeys(names) for names in (tags, (part.label for part in parts)))
+    tag_of, label_of = ({name: number for number, name in enumerate(names)} for names in (tag_names, label_names))
+    columns = ParsedColumns(
+        [str(analysis.tree) for analysis in analyses],
+        np.array([analysis.score for analysis in analyses]),
+        _bounds([len(analysis.tree.words()) for analysis in analyses]),
+        np.array([tag_of[tag] for tag in tags], np.int32),
+        _bounds([len(analysis.constituents) for analysis in analyses]),
+        np.array([part.start for part in parts], np.int32),
+        np.array([part.end for part in parts], np.int32),
+        np.array([label_of[part.label] for part in parts], np.int32),
+        list(tag_names),
+        list(label_names),
+    )
+    return columns, [part.probability for part in parts]
+
+
+def _bounds(counts: list[int]) -> Any:
+    return np.cumsum([0, *counts]).astype(np.int32)
 
 
 class Encoder(Protocol):
     """Collects the records of a part."""
 
-    def add(self, records: Sequence[Record]) -> None: ...
+    def add(self, records: Records) -> None: ...
 
     def finish(self) -> bytes:
         """The content of the part; called once, at the end."""
@@ -48,9 +83,9 @@ def new_encoder(format_: Format, probabilities: bool) -> Encoder:
 
 
 def tree_of(record: Mapping[str, Any], root: str | None = "TOP") -> Tree:
-    """The tree of a record, from its tokens and constituents: about twice as fast as reading its brackets.
+    """The tree of a record, from its tokens and constituents instead of its brackets.
 
-    ``root`` is the label above all constituents, which isn't one of them: TOP for all models that come with fencepost.
+    ``root`` is the label above all constituents, which isn't one of them: TOP in the models that come with fencepost.
     """
     if record.get("constituents") is None:
         raise InputError(
@@ -68,40 +103,48 @@ class JsonLines:
     def __init__(self) -> None:
         self._lines: list[str] = []
 
-    def add(self, records: Sequence[Record]) -> None:
+    def add(self, records: Records) -> None:
         encode = json.JSONEncoder(ensure_ascii=False).encode
-        self._lines += [encode(_plain(record)) for record in records]
+        columns = records.columns
+        scores, bounds = columns.scores.tolist(), columns.word_bounds.tolist()
+        tags = [columns.tag_names[tag] for tag in columns.tags.tolist()]
+        for number, (_, id_, place, found) in enumerate(records.sentences):
+            own = slice(bounds[number], bounds[number + 1])
+            plain = {
+                "id": id_,
+                "sentence": place,
+                "text": found.text,
+                "start": found.offset,
+                "end": found.offset + len(found.text),
+                "tokens": _plain_tokens(found, tags[own], records.words[own]),
+                "tree": columns.brackets[number],
+                "score": scores[number],
+            }
+            if records.probabilities is not None:
+                plain["constituents"] = _plain_constituents(columns, records.probabilities, number)
+            self._lines.append(encode(plain))
 
     def finish(self) -> bytes:
         return "".join(f"{line}\n" for line in self._lines).encode()
 
 
-def _plain(record: Record) -> dict[str, Any]:
-    sentence, shift = record.sentence, record.sentence.offset
-    tokens = []
-    for (text, start, end, _), leaf in zip(sentence.tokens, record.tree.leaves(), strict=True):
-        token = {"text": text, "start": shift + start, "end": shift + end, "tag": leaf.tag}
-        tokens.append(token if text == leaf.word else {**token, "form": leaf.word})
-    plain: dict[str, Any] = {
-        "id": record.id,
-        "sentence": record.number,
-        "text": sentence.text,
-        "start": shift,
-        "end": shift + len(sentence.text),
-        "tokens": tokens,
-        "tree": str(record.tree),
-        "score": record.score,
-    }
-    if record.constituents is not None:
-        plain["constituents"] = [
-            {"label": part.label, "start": part.start, "end": part.end, "probability": part.probability}
-            for part in record.constituents
-        ]
-    return plain
+def _plain_tokens(found: TextSentence, tags: Sequence[str], words: Sequence[str]) -> list[dict[str, Any]]:
+    tokens, shift = [], found.offset
+    for (text, start, end, _), tag, word in zip(found.tokens, tags, words, strict=True):
+        token = {"text": text, "start": shift + start, "end": shift + end, "tag": tag}
+        tokens.append(token if text == word else {**token, "form": word})
+    return tokens
 
 
-def _spans(tree: Tree) -> list[tuple[str, int, int]]:
-    return [(label, start, end) for start, end, labels in spans_below_root(tree) for label in labels]
+def _plain_constituents(
+    columns: ParsedColumns, probabilities: Sequence[float | None], number: int
+) -> list[dict[str, Any]]:
+    own = slice(columns.bounds[number], columns.bounds[number + 1])
+    spans = zip(*(column[own].tolist() for column in (columns.labels, columns.starts, columns.ends)), strict=True)
+    return [
+        {"label": columns.label_names[label], "start": start, "end": end, "probability": probability}
+        for (label, start, end), probability in zip(spans, probabilities[own], strict=True)
+    ]
 
 
 def parquet_schema(probabilities: bool = False) -> Any:
@@ -123,10 +166,10 @@ def parquet_schema(probabilities: bool = False) -> Any:
             field("text", pa.string()),
             field("start", pa.int32()),
             field("end", pa.int32()),
-            field("tokens", pa.list_(field("token", pa.struct(token)))),
+            field("tokens", pa.list_(field("element", pa.struct(token)))),
             field("tree", pa.string()),
             field("score", pa.float64()),
-            field("constituents", pa.list_(field("constituent", pa.struct(constituent)))),
+            field("constituents", pa.list_(field("element", pa.struct(constituent)))),
         ]
     )
 
@@ -142,9 +185,9 @@ class Parquet:
         self._waiting: list[Any] = []
         self._rows = 0
 
-    def add(self, records: Sequence[Record]) -> None:
+    def add(self, records: Records) -> None:
         self._waiting.append(self._batch(records))
-        self._rows += len(records)
+        self._rows += len(records.sentences)
         if self._rows >= ROWS:
             self._write()
 
@@ -159,56 +202,45 @@ class Parquet:
             self._writer.write_table(self._pa.Table.from_batches(self._waiting, self._schema), self._rows)
         self._waiting, self._rows = [], 0
 
-    def _batch(self, records: Sequence[Record]) -> Any:
-        sentences = [record.sentence for record in records]
-        columns: list[Any] = [
-            [record.id for record in records],
-            [record.number for record in records],
-            [sentence.text for sentence in sentences],
-            [sentence.offset for sentence in sentences],
-            [sentence.offset + len(sentence.text) for sentence in sentences],
-            self._tokens(records),
-            [str(record.tree) for record in records],
-            [record.score for record in records],
-            self._constituents(records),
-        ]
-        pa = self._pa
+    def _batch(self, records: Records) -> Any:
+        _, ids, numbers, found = zip(*records.sentences, strict=True)
+        texts = [sentence.text for sentence in found]
+        starts = np.array([sentence.offset for sentence in found])
+        columns = records.columns
+        labels = self._names(columns.label_names, columns.labels)
+        constituents = [labels, columns.starts.astype(np.int16), columns.ends.astype(np.int16)]
+        if records.probabilities is not None:
+            constituents.append(records.probabilities)
         arrays = [
-            column if isinstance(column, pa.Array) else pa.array(column, field.type)
-            for column, field in zip(columns, self._schema, strict=True)
-        ]
-        return pa.record_batch(arrays, schema=self._schema)
-
-    def _tokens(self, records: Sequence[Record]) -> Any:
-        lengths = [len(record.sentence.tokens) for record in records]
-        shifts = np.repeat([record.sentence.offset for record in records], lengths)
-        tokens = list(chain.from_iterable(record.sentence.tokens for record in records))
-        leaves = list(chain.from_iterable(record.tree.leaves() for record in records))
-        texts, starts, ends, _ = zip(*tokens, strict=True)
-        columns = (
+            ids,
+            numbers,
             texts,
-            np.asarray(starts) + shifts,
-            np.asarray(ends) + shifts,
-            [leaf.tag for leaf in leaves],
-            [None if leaf.word == text else leaf.word for leaf, text in zip(leaves, texts, strict=True)],
-        )
-        return self._lists("tokens", lengths, columns)
+            starts,
+            starts + list(map(len, texts)),
+            self._lists("tokens", columns.word_bounds, self._tokens(records, starts)),
+            columns.brackets,
+            columns.scores,
+            self._lists("constituents", columns.bounds, constituents),
+        ]
+        return self._pa.record_batch(list(map(self._array, arrays, self._schema.types)), schema=self._schema)
 
-    def _constituents(self, records: Sequence[Record]) -> Any:
-        columns: tuple[Sequence[object], ...]
-        if records[0].constituents is None:
-            rows = [_spans(record.tree) for record in records]
-            columns = tuple(zip(*chain.from_iterable(rows), strict=True)) or ((), (), ())
-            return self._lists("constituents", list(map(len, rows)), columns)
-        parts = [record.constituents or () for record in records]
-        flat = list(chain.from_iterable(parts))
-        names = [field.name for field in self._schema.field("constituents").type.value_type]
-        columns = tuple([getattr(part, name) for part in flat] for name in names)
-        return self._lists("constituents", list(map(len, parts)), columns)
+    def _tokens(self, records: Records, shifts: Any) -> list[Any]:
+        tokens = list(chain.from_iterable(sentence.found.tokens for sentence in records.sentences))
+        texts, starts, ends, _ = zip(*tokens, strict=True)
+        shift = np.repeat(shifts, np.diff(records.columns.word_bounds))
+        tags = self._names(records.columns.tag_names, records.columns.tags)
+        forms = [None if word == text else word for word, text in zip(records.words, texts, strict=True)]
+        return [texts, shift + starts, shift + ends, tags, forms]
 
-    def _lists(self, name: str, lengths: list[int], columns: Sequence[Any]) -> Any:
-        pa, type_ = self._pa, self._schema.field(name).type
+    def _names(self, names: Sequence[str], numbers: Any) -> Any:
+        return self._pa.array(names, self._pa.string()).take(self._pa.array(numbers))
+
+    def _lists(self, name: str, bounds: Any, columns: Sequence[Any]) -> Any:
+        type_ = self._schema.field(name).type
         fields = list(type_.value_type)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, fields, strict=True)]
-        structs = pa.StructArray.from_arrays(arrays, fields=fields)
-        return pa.ListArray.from_arrays(pa.array(np.cumsum([0, *lengths]), pa.int32()), structs, type=type_)
+        arrays = [self._array(column, field.type) for column, field in zip(columns, fields, strict=True)]
+        structs = self._pa.StructArray.from_arrays(arrays, fields=fields)
+        return self._pa.ListArray.from_arrays(self._pa.array(bounds), structs, type=type_)
+
+    def _array(self, column: Any, type_: Any) -> Any:
+        return column if isinstance(column, self._pa.Array) else self._pa.array(column, type_)
