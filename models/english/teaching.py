@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
+from corpus import Ragged
 from targets import Beliefs as HostBeliefs
 from targets import Targets, by_sentence, function_columns, without_function_columns
 from torch import Tensor
 
-from corpus import Ragged
 from fencepost.backends.base import FunctionReader
 from fencepost.backends.charts import decode, marginals
 from fencepost.backends.torch import Precision, TorchBackend, at_precision

@@ -21,7 +21,7 @@ from fencepost.errors import WorkerError
 from fencepost.storage.find_model import find_model
 from tests.corpus.corpus_samples import documents, input_file, write_jsonl
 
-EXPERIMENT = Path(__file__).parents[2] / "benchmarks" / "corpus.py"
+EXPERIMENT = Path(__file__).parents[2] / "benchmarks" / "corpus_failures.py"
 
 
 @pytest.fixture

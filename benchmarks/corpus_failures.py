@@ -1,7 +1,7 @@
 """Breaks ``fencepost corpus`` on purpose, starts it again, and compares the output with that of a run left in peace.
 
-    python benchmarks/corpus.py kills --kills 60 --sentences 20000 --part-bytes 20000
-    python benchmarks/corpus.py ray --sentences 100000 --part-bytes 100000
+    python benchmarks/corpus_failures.py kills --kills 60 --sentences 20000 --part-bytes 20000
+    python benchmarks/corpus_failures.py ray --sentences 100000 --part-bytes 100000
 
 Prints one line of JSON. Ray's nodes are processes on this machine.
 """
