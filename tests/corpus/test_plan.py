@@ -67,7 +67,9 @@ def test_later_documents_with_the_same_id_are_known_to_their_shards(tmp_path: Pa
     shards = [plan.shard(number, files) for number in range(len(plan))]
     repeated: dict[tuple[str, int], str] = {}
     for shard in shards:
-        inside = {(slice_.file.path, record) for slice_ in shard.slices for record in range(slice_.record, 4)}
+        inside = {
+            (slice_.file.path, record) for slice_ in shard.slices for record in range(slice_.record, slice_.end or 4)
+        }
         assert set(shard.repeated) <= inside
         repeated |= shard.repeated
     first, second = files[0].path, files[1].path
