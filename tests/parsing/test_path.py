@@ -33,6 +33,7 @@ class FlatBackend:
     """Puts all words under one phrase, and keeps the lengths of the sentences of each batch."""
 
     threads = 1
+    overlaps = False
     batch_tokens = BUDGET
 
     def __init__(self) -> None:

@@ -47,6 +47,11 @@ class Backend(Protocol):
     def score(self, batch: Batch, *, functions: bool = False) -> Scored: ...
 
     @property
+    def overlaps(self) -> bool:
+        """True if ``launch`` returns while a device is still at work, so that the host can do something else."""
+        ...
+
+    @property
     def threads(self) -> int:
         """The number of threads in this process that share the work on a batch."""
         ...

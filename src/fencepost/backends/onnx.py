@@ -63,6 +63,10 @@ class OnnxBackend:
         return cls(sessions, folder.config, table)
 
     @property
+    def overlaps(self) -> bool:
+        return False
+
+    @property
     def threads(self) -> int:
         return int(self._model.get_session_options().intra_op_num_threads)
 

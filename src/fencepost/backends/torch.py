@@ -132,6 +132,10 @@ class TorchBackend:
         return cls(model.to(torch_device), folder.config, torch_device, precision)
 
     @property
+    def overlaps(self) -> bool:
+        return self.device.type == "cuda"
+
+    @property
     def threads(self) -> int:
         return torch.get_num_threads()
 

@@ -139,7 +139,8 @@ def _line_items(lines: Iterable[TextLine], origin: Origin, reading: Reading) -> 
 
 
 def _blank_separated(line: str) -> list[Token]:
-    return [Token(word[0], *word.span(), NOT_TEXT.sub("\ufffd", word[0])) for word in _WORD.finditer(line)]
+    forms = line if NOT_TEXT.search(line) is None else NOT_TEXT.sub("\ufffd", line)
+    return [Token(word[0], *word.span(), forms[word.start() : word.end()]) for word in _WORD.finditer(line)]
 
 
 def _tag_problem(tokens: list[Token], tags: tuple[str, ...]) -> str | None:

@@ -1,15 +1,21 @@
-"""Parses a chunk of checked sentences: batches, scores, then trees in the order of the chunk."""
+"""Parses chunks of checked sentences: batches, scores, then trees in the order of each chunk.
+
+Batches pass through three stages: sentences become numbers, a backend starts to parse them, its answer becomes trees.
+Where the backend works on a device of its own, the first two stages run ahead in threads, so that it never waits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fencepost.backends.base import Backend, FunctionReader, Parsed
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.parsing.ahead import ahead
 from fencepost.parsing.parsed_batch import Notation, ParsedBatch, TaggedBatch
 from fencepost.trees.garbage_collection import no_garbage_collection
 from fencepost.trees.tree import Tree
@@ -20,6 +26,25 @@ if TYPE_CHECKING:
     from fencepost.parsing.confidence import Analysis, Analyst
 
 ScoredPair: TypeAlias = tuple[Tree, float]
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A batch of a chunk: the indices of its sentences in the chunk, and what the backend found."""
+
+    indices: list[int]
+    sentences: list[Sentence]
+    parsed: Parsed
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A batch on its way. ``work`` is what the next stage needs; None for a step that only marks the end of a chunk."""
+
+    indices: list[int]
+    sentences: list[Sentence]
+    work: Any
 
 
 class ChunkParser:
@@ -33,19 +58,22 @@ class ChunkParser:
 
     def parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
         """The best tree of each sentence and its score."""
-        with no_garbage_collection():
-            return self._parse(sentences, budget)
+        return next(self.parse_chunks([sentences], budget))
 
-    def columns(self, sentences: list[Sentence], budget: int) -> ParsedColumns:
-        """The best trees of at least one sentence as columns, without any ``Tree``."""
+    def parse_chunks(self, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[list[ScoredPair]]:
+        """``parse`` for many chunks."""
+        for parts in self._stream(chunks, budget):
+            with no_garbage_collection():
+                pairs = in_order((part.indices, self._trees(part)) for part in parts)
+            yield pairs
+
+    def columns_of_chunks(self, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[list[ParsedColumns]]:
+        """The best trees of each chunk as columns, without any ``Tree``; nothing for a chunk without sentences."""
         from fencepost.parsing.columns import ParsedColumns  # here: most programs only need trees
 
-        return ParsedColumns.of(
-            [
-                (indices, ParsedBatch([sentences[index] for index in indices], parsed, self._notation))
-                for indices, parsed in self._batches(sentences, budget)
-            ]
-        )
+        for parts in self._stream(chunks, budget):
+            batches = [(part.indices, ParsedBatch(part.sentences, part.parsed, self._notation)) for part in parts]
+            yield [ParsedColumns.of(batches)] if batches else []
 
     def parse_with_functions(self, sentences: list[Sentence], budget: int) -> list[Analysis]:
         """The best tree of each sentence, with functions and without probabilities of constituents."""
@@ -75,40 +103,45 @@ class ChunkParser:
             analyses.update(zip(indices, self._with_functions(found, scored.functions), strict=True))
         return [analyses[index] for index in range(len(sentences))]
 
-    def _parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
-        trees: dict[int, ScoredPair] = {}
-        for indices, parsed in self._batches(sentences, budget):
-            trees.update(zip(indices, self._trees(sentences, indices, parsed), strict=True))
-        return [trees[index] for index in range(len(sentences))]
-
     def _analyze_best(
         self, sentences: list[Sentence], budget: int, analysis_of: Callable[[Tree, float], Analysis], functions: bool
     ) -> list[Analysis]:
         """``analysis_of`` makes an analysis of the best tree and its score."""
-        analyses: dict[int, Analysis] = {}
-        for indices, parsed in self._batches(sentences, budget, functions):
-            found = [analysis_of(*pair) for pair in self._trees(sentences, indices, parsed)]
-            analyses.update(zip(indices, self._with_functions(found, parsed.functions), strict=True))
-        return [analyses[index] for index in range(len(sentences))]
+        (parts,) = self._stream([sentences], budget, functions)
+        found = ([analysis_of(*pair) for pair in self._trees(part)] for part in parts)
+        return in_order(
+            (part.indices, self._with_functions(analyses, part.parsed.functions))
+            for part, analyses in zip(parts, found, strict=True)
+        )
 
-    def _batches(
-        self, sentences: list[Sentence], budget: int, functions: bool = False
-    ) -> Iterator[tuple[list[int], Parsed]]:
-        """The indices of the sentences of each batch, and what the backend finds."""
-        waiting: tuple[list[int], Callable[[], Parsed]] | None = None
-        for indices in pieces([len(sentence) for sentence in sentences], budget):
-            batch = self._indexer.batch([sentences[index] for index in indices])
-            finish = self._backend.launch(batch, functions=functions)
-            # The device works on this batch while the host builds the trees of the previous one.
-            if waiting is not None:
-                yield waiting[0], waiting[1]()
-            waiting = indices, finish
-        if waiting is not None:
-            yield waiting[0], waiting[1]()
+    def _stream(self, chunks: Iterable[list[Sentence]], budget: int, functions: bool = False) -> Iterator[list[Part]]:
+        """The batches of each chunk, parsed."""
+        overlaps = self._backend.overlaps
+        indexed = self._indexed(chunks, budget)
+        launched = self._launched(ahead(indexed) if overlaps else indexed, functions)
+        parts: list[Part] = []
+        for step in ahead(launched) if overlaps else launched:
+            if step.work is None:
+                yield parts
+                parts = []
+            else:
+                parts.append(Part(step.indices, step.sentences, step.work()))
 
-    def _trees(self, sentences: list[Sentence], indices: list[int], parsed: Parsed) -> Iterator[ScoredPair]:
-        batch = ParsedBatch([sentences[index] for index in indices], parsed, self._notation)
-        return zip(batch.lazy_trees(), batch.trees.scores.tolist(), strict=True)
+    def _indexed(self, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[_Step]:
+        for chunk in chunks:
+            for indices in pieces([len(sentence) for sentence in chunk], budget):
+                sentences = [chunk[index] for index in indices]
+                yield _Step(indices, sentences, self._indexer.batch(sentences))
+            yield _Step([], [], None)
+
+    def _launched(self, steps: Iterable[_Step], functions: bool) -> Iterator[_Step]:
+        for step in steps:
+            work = None if step.work is None else self._backend.launch(step.work, functions=functions)
+            yield replace(step, work=work)
+
+    def _trees(self, part: Part) -> list[ScoredPair]:
+        batch = ParsedBatch(part.sentences, part.parsed, self._notation)
+        return list(zip(batch.lazy_trees(), batch.trees.scores.tolist(), strict=True))
 
     def _with_functions(self, analyses: list[Analysis], read: FunctionReader | None) -> list[Analysis]:
         if read is None:
@@ -116,3 +149,11 @@ class ChunkParser:
         from fencepost.parsing.functions import FunctionWriter  # here: most programs only need trees
 
         return FunctionWriter(self._vocabularies).write(analyses, read)
+
+
+def in_order(parts: Iterable[tuple[list[int], list[Found]]]) -> list[Found]:
+    """The results of all sentences of a chunk, in order, from those of its batches."""
+    found: dict[int, Found] = {}
+    for indices, results in parts:
+        found.update(zip(indices, results, strict=True))
+    return [found[index] for index in range(len(found))]

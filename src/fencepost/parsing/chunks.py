@@ -14,7 +14,8 @@ Item = TypeVar("Item")
 
 GROWTH: Final = 4
 PATIENCE: Final = 0.1  # seconds to wait for each batch of a chunk; then whatever has arrived is parsed
-LARGEST: Final = 100_000  # tokens in memory at once, as ``features.batching`` counts them
+LARGEST: Final = 100_000  # tokens in memory at once, as ``features.batching`` counts them ...
+BATCHES: Final = 8  # ... or this many batches, if that is more: the last batch of a chunk is seldom full
 
 
 def never() -> bool:
@@ -25,7 +26,7 @@ def growing_chunks(
     items: Iterable[Item],
     length: Callable[[Item], int],
     budget: int,
-    largest: int = LARGEST,
+    largest: int | None = None,
     is_waiting: Callable[[], bool] = never,
 ) -> Iterator[list[Item]]:
     """Yields one item, then as many as fill 1 batch, 4 batches, 16, … up to ``largest`` tokens, while they come fast.
@@ -34,6 +35,8 @@ def growing_chunks(
     next is read. ``length`` counts the words of an item, ``budget`` is the number of tokens in a batch. ``is_waiting``
     is true if the next item hasn't arrived yet. If an item can't be read, the items before it come before its error.
     """
+
+    most = max(LARGEST, BATCHES * budget) if largest is None else largest
 
     def price(item: Item) -> int:
         return min(cost(length(item)), budget)
@@ -54,7 +57,7 @@ def growing_chunks(
             if chunk and is_waiting():
                 yield chunk
                 chunk = []
-            room = spent if late else _grown(room, budget, largest)
+            room = spent if late else _grown(room, budget, most)
             spent = sum(map(price, chunk))
             deadline = time.monotonic() + PATIENCE * max(1, room // budget)
     except InputError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -24,6 +25,10 @@ class Job(Protocol[Result]):
         """One result for each sentence, or one for all of them. The sentences have been checked."""
         ...
 
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Result]]:
+        """``do`` for a stream of chunks. A device may begin with the next chunk before the results of one are read."""
+        ...
+
 
 @dataclass(frozen=True)
 class FindBestTrees:
@@ -31,6 +36,9 @@ class FindBestTrees:
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ScoredPair]:
         return parser.parse(sentences, self.budget)
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[ScoredPair]]:
+        return parser.parse_chunks(chunks, self.budget)
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,10 @@ class FindColumns:
     budget: int
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[ParsedColumns]:
-        return [parser.columns(sentences, self.budget)] if sentences else []
+        return next(self.do_chunks(parser, [sentences]))
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[ParsedColumns]]:
+        return parser.columns_of_chunks(chunks, self.budget)
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,9 @@ class FindFunctions:
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
         return parser.parse_with_functions(sentences, self.budget)
 
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Analysis]]:
+        return (self.do(parser, chunk) for chunk in chunks)
+
 
 @dataclass(frozen=True)
 class Analyze:
@@ -61,3 +75,6 @@ class Analyze:
 
     def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
         return parser.analyze(sentences, self.analyst, self.budget, functions=self.functions)
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Analysis]]:
+        return (self.do(parser, chunk) for chunk in chunks)

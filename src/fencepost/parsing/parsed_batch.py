@@ -130,6 +130,9 @@ class ParsedBatch(TaggedBatch):
     @cached_property
     def brackets(self) -> list[str]:
         """Each tree as one line of Penn brackets."""
+        return self.write_brackets()
+
+    def write_brackets(self) -> list[str]:
         if not len(self):
             return []
         # The index of each piece in the row: a root and a word have pieces of their own, a word three of them.

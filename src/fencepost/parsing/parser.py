@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, overload
 
 from fencepost.backends.base import Backend
@@ -70,8 +71,8 @@ class Parser:
         if functions:
             with_functions = self.best_with_functions(batch_tokens)
             return Trees(each.tree for chunk in chunks for each in self.do(with_functions, chunk))
-        job = self.best_trees(batch_tokens)
-        return Trees(tree for chunk in chunks for tree, _ in self.do(job, chunk))
+        found = self.do_chunks(self.best_trees(batch_tokens), chunks)
+        return Trees(tree for results in found for tree, _ in results)
 
     def iter_parse(
         self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None, functions: bool = False
@@ -125,7 +126,7 @@ class Parser:
         found = list(read_stream([checked_text(text)], mode))
         job = self._document_job(batch_tokens, functions, probabilities)
         chunks = equal_chunks(self.checked(each.sentence() for each in found), LARGE_CHUNK)
-        results = [result for chunk in chunks for result in self.do(job, chunk)]
+        results = chain.from_iterable(self.do_chunks(job, chunks))
         return Document(text, tuple(map(with_result, found, results)))
 
     @overload
@@ -288,9 +289,12 @@ class Parser:
         """Does a job on a chunk of checked sentences."""
         return job.do(self._chunk_parser, chunk)
 
+    def do_chunks(self, job: Job[Result], chunks: Iterable[list[Sentence]]) -> Iterator[list[Result]]:
+        """Does a job on many chunks, in order."""
+        return job.do_chunks(self._chunk_parser, chunks)
+
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
-        for chunk in growing_chunks(self.checked(sentences), len, job.budget):
-            yield from self.do(job, chunk)
+        return chain.from_iterable(self.do_chunks(job, growing_chunks(self.checked(sentences), len, job.budget)))
 
     @property
     def runs_on_cpu(self) -> bool:

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from fencepost.errors import UsageError
-from fencepost.parsing.chunks import LARGEST, growing_chunks, never
+from fencepost.parsing.chunks import growing_chunks, never
 from fencepost.parsing.pool import NumberedChunk, Pool
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class Workers:
             self._pool = None
 
     @property
-    def largest_chunk(self) -> int:
+    def largest_chunk(self) -> int | None:
         """The largest chunk in tokens. It is smaller for several processes, so that all stay busy to the end."""
-        return LARGEST if self._workers == 1 else CHUNK
+        return None if self._workers == 1 else CHUNK
 
     def iter_scored(
         self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None
@@ -123,10 +123,13 @@ class Workers:
 
         Later chunks are read while earlier ones are parsed, unless ``is_waiting`` says that reading would block.
         """
+        if self._workers == 1:
+            yield from self._parser.do_chunks(job, chunks)
+            return
         numbered = self._numbered(chunks)
         for first, chunk in numbered:
             last = first + len(chunk) - 1
-            if self._workers > 1 and last > self._few:
+            if last > self._few:
                 if self._pool is None:
                     self._pool = Pool(self._parser.__reduce__(), self._workers)
                 yield from self._pool.do(job, chain([(first, chunk)], numbered), is_waiting)

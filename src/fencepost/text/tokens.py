@@ -150,6 +150,9 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> Iterator[Token]:
+    if not _MAY_CHANGE.search(classes) and not NOT_TEXT.search(sentence):
+        yield from (Token(text := sentence[start:end], start, end, text) for start, end in spans)
+        return
     is_open = False
     for start, end in spans:
         text, mark = sentence[start:end], classes[start:end]
@@ -167,6 +170,7 @@ def _straight(text: str) -> str:
     return text.replace("’", "'").replace("‘", "'")
 
 
+_MAY_CHANGE: Final = re.compile("[\"'“”‘]")  # without these, and with text alone, every form is the text
 _QUOTES: Final = {"“": "``", "”": "''", "‘‘": "``", "‘": "`"}
 
 
