@@ -21,6 +21,9 @@ EXTRAS: Final = frozenset(
         "spacy",
         "srsly",
         "matplotlib",
+        "pyarrow",
+        "zstandard",
+        "ray",
     }
 )
 LATE: Final = {"fencepost.training.train.train": "torch"}  # names whose import is cheap, but not their use

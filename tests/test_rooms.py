@@ -30,6 +30,7 @@ ORDER = (
     "backends",
     "drawing",
     "parsing",
+    "corpus",
     "evaluation",
     "export",
     "training",

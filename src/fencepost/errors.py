@@ -136,3 +136,7 @@ class EncodingError(InputError):
 
 class MismatchError(InputError):
     """Two files, or two columns, that should match but don't."""
+
+
+class OutputError(FencepostError):
+    """Output that can't be written: a full disk, or a folder that is gone."""

@@ -16,9 +16,13 @@ _BAR_WIDTH: Final = 20
 class Progress:
     """``with Progress("parsing", total=len(sentences)) as bar: bar.advance(64)``; ``total`` may be unknown."""
 
-    def __init__(self, what: str, total: int | None = None, unit: str = "sentences", *, hidden: bool = False) -> None:
+    def __init__(
+        self, what: str, total: int | None = None, unit: str = "sentences", *, hidden: bool = False, done: int = 0
+    ) -> None:
+        """``done``: how much an earlier run did; it doesn't count for the rate."""
         self.what, self.total, self.unit = what, total, unit
-        self.count = 0
+        self.count = self._earlier = done
+        self.note = ""  # shown at the end of the line
         self._shown = not hidden and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._began = time.monotonic()
         self._next = self._began + _REDRAW_SECONDS
@@ -36,13 +40,15 @@ class Progress:
 
     def line(self, seconds: float) -> str:
         """The text of the line after this many seconds."""
-        rate = self.count / seconds if seconds > 0 else 0.0
+        rate = (self.count - self._earlier) / seconds if seconds > 0 else 0.0
+        note = f", {self.note}" if self.note else ""
         if not self.total:
-            return f"{self.what}: {self.count:,} {self.unit}, {rate:,.0f}/s"
+            return f"{self.what}: {self.count:,} {self.unit}, {rate:,.0f}/s{note}"
         done = min(self.count / self.total, 1.0)
         bar = "=" * int(done * _BAR_WIDTH)
-        left = f", {_clock((self.total - self.count) / rate)} left" if 0 < self.count < self.total else ""
-        return f"{self.what} [{bar:<{_BAR_WIDTH}}] {self.count:,}/{self.total:,} {self.unit}, {rate:,.0f}/s{left}"
+        left = f", {_clock((self.total - self.count) / rate)} left" if rate > 0 and self.count < self.total else ""
+        shown = f"{self.what} [{bar:<{_BAR_WIDTH}}] {self.count:,}/{self.total:,} {self.unit}"
+        return f"{shown}, {rate:,.0f}/s{left}{note}"
 
     def _draw(self, now: float) -> None:
         width = shutil.get_terminal_size().columns - 1  # the last column would wrap the line

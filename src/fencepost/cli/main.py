@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from fencepost.errors import FencepostError, TrainingError, UsageError, WorkerError
+from fencepost.errors import FencepostError, OutputError, TrainingError, UsageError, WorkerError
 
 COMMANDS: Final = (
     "parse",
+    "corpus",
     "train",
     "evaluate",
     "score",
@@ -100,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
             return status
     except FencepostError as error:
-        status = EXIT_FAILED if isinstance(error, TrainingError | WorkerError) else EXIT_USAGE
+        status = EXIT_FAILED if isinstance(error, TrainingError | WorkerError | OutputError) else EXIT_USAGE
         hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {hint}\n" if hint else ""))
         return status

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from fencepost.errors import FencepostError, InputError, UsageError, WorkerError
 
 if TYPE_CHECKING:
-    from fencepost.parsing.jobs import Job, Result
     from fencepost.parsing.parser import Parser
     from fencepost.trees.treebank import Sentence
 
@@ -41,9 +40,10 @@ class _Slot:
 class Pool:
     """Processes that parse chunks. A chunk goes to a free process; its results wait until it is their turn."""
 
-    def __init__(self, parser: Parser, workers: int) -> None:
+    def __init__(self, recipe: tuple[object, ...], workers: int) -> None:
+        """``recipe``: what makes the parser in another process, as ``parser.__reduce__()`` gives it."""
         # Threads of torch or ONNX Runtime don't survive a fork.
-        self._context, self._recipe = get_context("spawn"), parser.__reduce__()
+        self._context, self._recipe = get_context("spawn"), recipe
         self._workers = workers
         self._free: list[Connection] = []
         self._processes: dict[Connection, BaseProcess] = {}
@@ -56,8 +56,9 @@ class Pool:
         self._end(list(self._processes))
 
     def do(
-        self, job: Job[Result], chunks: Iterator[NumberedChunk], is_waiting: Callable[[], bool]
-    ) -> Iterator[list[Result]]:
+        self, job: object, chunks: Iterator[tuple[int, list[Any]]], is_waiting: Callable[[], bool]
+    ) -> Iterator[list[Any]]:
+        """The results of each chunk, in order: what ``do(job, chunk)`` of the other process's parser returns."""
         busy: dict[Connection, _Slot] = {}
         turn: deque[_Slot] = deque()
         try:
@@ -79,8 +80,8 @@ class Pool:
 
     def _hand_out(
         self,
-        job: Job[Any],
-        chunks: Iterator[NumberedChunk],
+        job: object,
+        chunks: Iterator[tuple[int, list[Any]]],
         is_waiting: Callable[[], bool],
         busy: dict[Connection, _Slot],
         turn: deque[_Slot],
@@ -161,7 +162,7 @@ def _interruptions_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _send(connection: Connection, work: tuple[Job[Any], int, list[Sentence]]) -> None:
+def _send(connection: Connection, work: tuple[object, int, list[Any]]) -> None:
     # That a process has ended is noticed when its answer is read.
     with suppress(BrokenPipeError):
         connection.send(work)

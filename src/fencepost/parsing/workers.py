@@ -131,7 +131,7 @@ class Workers:
             last = first + len(chunk) - 1
             if last > self._few:
                 if self._pool is None:
-                    self._pool = Pool(self._parser, self._workers)
+                    self._pool = Pool(self._parser.__reduce__(), self._workers)
                 yield from self._pool.do(job, chain([(first, chunk)], numbered), is_waiting)
                 return
             yield self._parser.do(job, chunk)

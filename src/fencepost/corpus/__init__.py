@@ -1,0 +1,4 @@
+"""Many documents: files of documents in, parts of parsed sentences out, in runs that can be stopped and go on.
+
+Splitting text belongs in ``text``, finding trees in ``parsing``, and the options of the command in ``cli``.
+"""

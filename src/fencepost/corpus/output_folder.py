@@ -1,0 +1,205 @@
+"""The output folder. A part gets its name only when it is complete and on the disk, so a run can end at any moment.
+
+``manifest.json`` says what the run reads, and how. The hidden folder ``.state`` has the plan, and the counts and errors
+of each part, until the run is complete. Nothing in the output depends on the clock, on the number of workers or on
+interruptions: the same documents and settings always give the same bytes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from fencepost.corpus.manifest import Manifest, changes
+from fencepost.corpus.part_maker import Part
+from fencepost.corpus.plan import Plan
+from fencepost.errors import OutputError, UsageError
+from fencepost.storage.folders import new_folder
+from fencepost.storage.lock import locked
+from fencepost.storage.text_writer import PARTIAL
+
+MANIFEST, ERRORS = "manifest.json", "errors.jsonl"
+_STATE, _PLAN, _LOCK = ".state", "plan.json", ".lock"
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Counts(NamedTuple):
+    """What became of documents."""
+
+    documents: int = 0  # all, those with errors included
+    errors: int = 0
+    sentences: int = 0
+    tokens: int = 0
+
+    def plus(self, other: Counts) -> Counts:
+        return Counts(*(one + more for one, more in zip(self, other, strict=True)))
+
+
+class OutputFolder:
+    """The output of one run, for one process at a time."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self._manifest = manifest
+        self._state = path / _STATE
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Keeps other runs away. Raises UsageError if there is one, or if the folder has the output of another run."""
+        with new_folder(self.path):
+            lock = locked(self.path / _LOCK, wait=False)
+            try:
+                lock.__enter__()
+            except BlockingIOError:
+                hint = "wait for it, or give another --out"
+                raise UsageError(f"another run is writing to {self.path}", hint=hint) from None
+            try:
+                self._look()
+                yield
+            finally:
+                lock.__exit__(None, None, None)
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(self._manifest.get("complete"))
+
+    @property
+    def counts(self) -> Counts:
+        """Those of a complete run."""
+        return Counts(*(self._manifest[name] for name in Counts._fields))
+
+    def read_plan(self) -> Plan | None:
+        """The plan of the run that is going on here, if there is one."""
+        path = self._state / _PLAN
+        return Plan.from_json(json.loads(path.read_text("utf-8"))) if path.exists() else None
+
+    def begin(self, plan: Plan) -> None:
+        """Makes the folder that of this run. Until then nothing is written, and other settings may be tried."""
+        self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
+        with _naming(self._state):
+            self._state.mkdir(exist_ok=True)
+        self._write(self._state / _PLAN, _json(plan.to_json()))
+
+    def write(self, part: Part) -> Counts:
+        """Writes a part. Its counts and errors come first: when the part is there, so are they."""
+        state = {
+            "documents": part.documents,
+            "errors": [failure._asdict() for failure in part.failures],
+            "sentences": part.sentences,
+            "tokens": part.tokens,
+            "bytes": len(part.content),
+            "sha256": hashlib.sha256(part.content).hexdigest(),
+        }
+        self._write(self._state_path(part.number), _json(state))
+        self._write(self._part_path(part.number), part.content)
+        return _counts(state)
+
+    def counts_of(self, number: int) -> Counts | None:
+        """The counts of a part, or None if it isn't complete."""
+        try:
+            state = self._read_state(number)
+            return _counts(state) if self._part_path(number).stat().st_size == state["bytes"] else None
+        except FileNotFoundError:
+            return None
+
+    def finish(self, parts: int) -> Counts:
+        """Writes the list of errors and the whole manifest, when all parts are there."""
+        total, listed = Counts(), []
+        errors: list[str] = []
+        for number in range(parts):
+            state = self._read_state(number)
+            total = total.plus(_counts(state))
+            errors += [json.dumps(error, ensure_ascii=False) + "\n" for error in state.pop("errors")]
+            listed.append({"name": self._part_path(number).name, **state})
+        self._write(self.path / ERRORS, "".join(errors).encode())
+        self._manifest = {**self._manifest, "complete": True, **total._asdict(), "parts": listed}
+        self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
+        shutil.rmtree(self._state, ignore_errors=True)
+        return total
+
+    def _look(self) -> None:
+        """Reads the manifest, if there is one, and removes what a killed run was just writing."""
+        for unfinished in self.path.glob(f".*{PARTIAL}"):
+            unfinished.unlink(missing_ok=True)
+        path = self.path / MANIFEST
+        if not path.exists():
+            if strangers := [*self.path.glob("part-*"), *self.path.glob(ERRORS)]:
+                hint = "give another --out"
+                raise UsageError(f"{self.path} has {strangers[0].name} but no {MANIFEST}", hint=hint)
+            return
+        try:
+            found: Manifest = json.loads(path.read_text("utf-8"))
+            changed = changes(found, self._manifest)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UsageError(f"{path} can't be read: {error!r}", hint="give another --out") from error
+        if changed:
+            raise UsageError(
+                f"{self.path} has the output of another run: {'; '.join(changed)}",
+                hint="run the same command as before to go on, or give another --out",
+            )
+        self._manifest = found
+        if self.is_complete:
+            shutil.rmtree(self._state, ignore_errors=True)
+
+    def _name(self, number: int) -> str:
+        return f"part-{number:05}"
+
+    def _part_path(self, number: int) -> Path:
+        return self.path / f"{self._name(number)}.{self._manifest['settings']['format']}"
+
+    def _state_path(self, number: int) -> Path:
+        return self._state / f"{self._name(number)}.json"
+
+    def _read_state(self, number: int) -> dict[str, Any]:
+        state: dict[str, Any] = json.loads(self._state_path(number).read_text("utf-8"))
+        return state
+
+    def _write(self, path: Path, content: bytes) -> None:
+        """Writes beside, waits for the disk, then renames: the file is there in full, or it isn't there."""
+        growing = self.path / f".{path.name}{PARTIAL}"
+        with _naming(path):
+            try:
+                with growing.open("wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.replace(growing, path)
+                _sync_folder(path.parent)
+            except BaseException:
+                growing.unlink(missing_ok=True)
+                raise
+
+
+def _json(data: object, indent: int | None = None) -> bytes:
+    return (json.dumps(data, ensure_ascii=False, indent=indent) + "\n").encode()
+
+
+def _counts(state: dict[str, Any]) -> Counts:
+    return Counts(state["documents"], len(state["errors"]), state["sentences"], state["tokens"])
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        space = "free some space, then " if error.errno in _FULL else ""
+        hint = f"{space}run the same command again: it goes on where this run stopped"
+        raise OutputError(f"{path}: can't be written: {error.strerror}", hint=hint) from error
+
+
+def _sync_folder(path: Path) -> None:
+    """Makes a new name last through a power cut, where the system can do that."""
+    if os.name == "posix":
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -1,0 +1,79 @@
+"""The same command on Ray writes the same bytes, whatever dies on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import ray  # noqa: F401
+
+from fencepost import __version__
+from fencepost.corpus.manifest import model_fingerprint
+from fencepost.corpus.part_maker import Failure, Part, PartSettings
+from fencepost.corpus.plan import Shard, make_plan
+from fencepost.corpus.ray import PartActor, _part_from_row, _part_to_row, _shard_from_text, _shard_to_text
+from fencepost.corpus.readers import Columns
+from fencepost.errors import WorkerError
+from fencepost.storage.find_model import find_model
+from tests.corpus.corpus_samples import documents, input_file, write_jsonl
+
+EXPERIMENT = Path(__file__).parents[2] / "benchmarks" / "corpus_failures.py"
+
+
+@pytest.fixture
+def shard(tmp_path: Path) -> Shard:
+    path = write_jsonl(tmp_path / "in.jsonl", [*documents(3), {"id": "d0", "text": "Again."}])
+    files = [input_file(path)]
+    return make_plan(files, Columns(), 10**6).shard(0, files)
+
+
+@pytest.fixture
+def settings() -> PartSettings:
+    return PartSettings(str(find_model()), "cpu", "jsonl", Columns(), probabilities=False, batch_tokens=None)
+
+
+def test_a_node_and_the_driver_may_die_and_the_bytes_are_those_without_ray(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    arguments = ["ray", "--sentences", "400", "--part-bytes", "1500", "--model", "en"]
+    result = subprocess.run(
+        [sys.executable, EXPERIMENT, *arguments], capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert (found["documents lost"], found["documents doubled"], found["files that differ"]) == (0, 0, [])
+    assert 0 < found["parts when a node was killed"] < found["parts when the driver was killed"] < found["parts"]
+
+
+def test_an_actor_makes_the_part_of_a_shard_that_came_as_a_row(shard: Shard, settings: PartSettings) -> None:
+    actor = PartActor(settings, __version__, model_fingerprint(find_model()))
+    part = _part_from_row(actor({"shard": _shard_to_text(shard)}))
+    assert isinstance(part, Part)
+    assert (part.number, part.documents, part.sentences) == (0, 4, 6)
+    assert [failure.id for failure in part.failures] == ["d0"]
+    assert part.content.count(b"\n") == 6
+
+
+def test_an_actor_with_another_version_or_model_makes_nothing(shard: Shard, settings: PartSettings) -> None:
+    fingerprint = model_fingerprint(find_model())
+    for version, model, message in (
+        ("0.0.1", fingerprint, "a node has another version of fencepost"),
+        (__version__, "another", "a node has another model"),
+    ):
+        problem = _part_from_row(PartActor(settings, version, model)({"shard": _shard_to_text(shard)}))
+        assert isinstance(problem, WorkerError)
+        assert message in problem.message
+        assert problem.hint is not None
+
+
+def test_shards_and_parts_survive_the_way_to_other_nodes(shard: Shard) -> None:
+    assert shard.repeated
+    assert _shard_from_text(_shard_to_text(shard)) == shard
+    part = Part(3, b"\0\xff", 2, 1, 5, [Failure(None, "a.jsonl", 2, "not JSON")])
+    assert _part_from_row(_part_to_row(3, part)) == part
+    error = _part_from_row(_part_to_row(3, WorkerError("lost", hint="again")))
+    assert isinstance(error, WorkerError)
+    assert (error.message, error.hint) == ("lost", "again")
