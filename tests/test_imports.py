@@ -13,7 +13,19 @@ import fencepost.cli
 import fencepost.evaluation
 import fencepost.trees
 
-PUBLIC = ["load", "Parser", "Sentence", "Tree", "Treebank", "Config", "train", "score", "Score", "FencepostError"]
+PUBLIC = [
+    "load",
+    "Parser",
+    "Document",
+    "Sentence",
+    "Tree",
+    "Treebank",
+    "Config",
+    "train",
+    "score",
+    "Score",
+    "FencepostError",
+]
 HEAVY = {"torch", "numpy", "onnxruntime", "nltk", "transformers", "matplotlib"}
 LIGHT_PACKAGES = (fencepost.trees, fencepost.evaluation, fencepost.cli)
 

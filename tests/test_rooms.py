@@ -37,7 +37,7 @@ ORDER = (
     "cli",
 )
 # A tree draws itself and becomes NLTK's: the rooms that do it are loaded only when it is asked to.
-LATE = {("trees.tree", "drawing"), ("trees.tree", "integrations")}
+LATE = {("trees.tree", "drawing"), ("trees.tree_list", "drawing"), ("trees.tree", "integrations")}
 ADAPTED = {"spacy", "nltk", "benepar"}  # libraries that only ``integrations`` imports
 
 

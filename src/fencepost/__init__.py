@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from fencepost.errors import FencepostError as FencepostError
     from fencepost.evaluation.score import Score as Score
     from fencepost.evaluation.score import score as score
+    from fencepost.parsing.documents import Document as Document
     from fencepost.parsing.load import load as load
     from fencepost.parsing.parser import Parser as Parser
     from fencepost.training.train import train as train
@@ -21,6 +22,7 @@ __version__: Final = "0.1.0"
 
 _HOMES: Final = {
     "Config": "fencepost.config.settings",
+    "Document": "fencepost.parsing.documents",
     "FencepostError": "fencepost.errors",
     "Parser": "fencepost.parsing.parser",
     "load": "fencepost.parsing.load",

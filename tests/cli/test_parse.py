@@ -117,7 +117,7 @@ def test_json_has_the_fields_of_the_design(parse: Parse) -> None:
     found = objects(parse("--format", "json", "--text", TEXT))
     assert [one["text"] for one in found] == ["The cat didn't sleep.", 'It said "no".', "A heading"]
     for one in found:
-        assert set(one) == {"text", "offset", "tokens", "tree", "score", "constituents"}
+        assert set(one) == {"file", "document", "text", "offset", "tokens", "tree", "score", "constituents"}
         assert TEXT[one["offset"] :].startswith(one["text"])
         assert all(one["text"][token["start"] : token["end"]] == token["text"] for token in one["tokens"])
         tree = Tree.from_string(one["tree"])
@@ -134,6 +134,23 @@ def test_offsets_of_lines_count_the_line_ends_before_them(parse: Parse, reading:
     found = objects(parse(reading, "--format", "json", "--text", text))
     assert [one["offset"] for one in found] == [0, 6, 7, 13]
     assert all(text.startswith(one["text"], one["offset"]) for one in found)
+
+
+def test_json_tells_documents_apart(parse: Parse, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text("One two. Three.", "utf-8")
+    second.write_text("  Four.", "utf-8")
+    found = objects(parse("--format", "json", str(first), "-", str(second), stdin=b"Five."))
+    assert [(one["file"], one["document"], one["offset"], one["text"]) for one in found] == [
+        (str(first), 0, 0, "One two."),
+        (str(first), 0, 9, "Three."),
+        ("-", 1, 0, "Five."),
+        (str(second), 2, 2, "Four."),
+    ]
+    lines = objects(parse("--format", "json", "--lines", str(first), str(second)))
+    assert [(one["file"], one["document"]) for one in lines] == [(str(first), 0), (str(second), 1)]
+    texts = objects(parse("--format", "json", "--text", "One.", "--text", "Two."))
+    assert [(one["file"], one["document"], one["offset"]) for one in texts] == [(None, 0, 0), (None, 0, 6)]
 
 
 def test_probabilities_and_k_best_trees_are_there_when_asked(parse: Parse, parser: Parser) -> None:

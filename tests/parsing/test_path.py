@@ -76,7 +76,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
     count("check", "fencepost.parsing.checking.real_words")
     count("split", "fencepost.text.stream.split_sentences")
-    for module in ("parsing.parser", "parsing.workers", "cli.parse_analyses"):
+    for module in ("parsing.parser", "parsing.workers"):
         count("chunker", f"fencepost.{module}.growing_chunks")
     return counts
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from fencepost.errors import TreeError
 from fencepost.storage.text_reader import STANDARD_INPUT
@@ -18,11 +18,25 @@ from fencepost.text.sentences import MOST_WORDS, Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import Token, tokenize
 from fencepost.trees.tree import NOT_TEXT, check_tags, escape
+from fencepost.trees.treebank import Sentence
 
 Reading: TypeAlias = Mode | Literal["tokenized", "tagged"]
 _WORD: Final = re.compile(r"\S+", re.ASCII)
 _BEFORE_TAG: Final = "_"
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+class Origin(NamedTuple):
+    """The document that a sentence comes from: a file, or all text from the command line."""
+
+    file: str | None = None
+    document: int = 0  # its number, counted from 0
+
+    def problem(self, line: int, problem: str) -> str:
+        return f"{'--text' if self.file is None else self.file}:{line}: {problem}"
+
+
+COMMAND_LINE: Final = Origin()
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,7 @@ class Item:
     text_sentence: TextSentence
     problem: str | None = None  # with its file and line number
     text_problems: tuple[str, ...] = ()  # bad lines inside running text, read since the item before
+    origin: Origin = COMMAND_LINE
 
     @property
     def parsable(self) -> bool:
@@ -41,6 +56,9 @@ class Item:
     def length(self) -> int:
         """The number of words to parse."""
         return len(self.text_sentence.tokens) if self.parsable else 0
+
+    def sentence(self) -> Sentence:
+        return self.text_sentence.sentence()
 
 
 @dataclass
@@ -53,8 +71,9 @@ class Source:
     text_problems: list[str] = field(default_factory=list)  # those that no item has yet
 
     def items(self) -> Iterator[Item]:
-        for path in self.paths:
-            yield from read_items(self._lines(path), str(path), self.reading, self.text_problems)
+        for number, path in enumerate(self.paths):
+            origin = Origin(str(path), number)
+            yield from read_items(self._lines(path), origin, self.reading, self.text_problems)
 
     def _lines(self, path: Path) -> Iterator[TextLine]:
         for line in read_text_lines(path):
@@ -80,27 +99,27 @@ def items_of_text(text: str, reading: Reading) -> Iterator[Item]:
     """The sentences of a text from the command line."""
     lines = io.StringIO(_SURROGATE.sub("\ufffd", text))
     numbered = (TextLine(line, number, 0) for number, line in enumerate(lines, 1))
-    return read_items(numbered, "--text", reading, [])
+    return read_items(numbered, COMMAND_LINE, reading, [])
 
 
-def read_items(lines: Iterable[TextLine], source: str, reading: Reading, problems: list[str]) -> Iterator[Item]:
+def read_items(lines: Iterable[TextLine], origin: Origin, reading: Reading, problems: list[str]) -> Iterator[Item]:
     if reading == "tokenized" or reading == "tagged" or reading == "line":
-        yield from _line_items(lines, source, reading)
+        yield from _line_items(lines, origin, reading)
         return
-    for text_sentence in read_stream(_running_text(lines, source, problems), reading):
+    for text_sentence in read_stream(_running_text(lines, origin, problems), reading):
         text_problems = tuple(problems)
         problems.clear()
-        yield Item(text_sentence, text_problems=text_problems)
+        yield Item(text_sentence, text_problems=text_problems, origin=origin)
 
 
-def _running_text(lines: Iterable[TextLine], source: str, problems: list[str]) -> Iterator[str]:
+def _running_text(lines: Iterable[TextLine], origin: Origin, problems: list[str]) -> Iterator[str]:
     for line in lines:
         if line.problem is not None:
-            problems.append(f"{source}:{line.number}: {line.problem}")
+            problems.append(origin.problem(line.number, line.problem))
         yield line.text
 
 
-def _line_items(lines: Iterable[TextLine], source: str, reading: Reading) -> Iterator[Item]:
+def _line_items(lines: Iterable[TextLine], origin: Origin, reading: Reading) -> Iterator[Item]:
     """One item per line, so that input and output stay aligned."""
     split = tokenize if reading == "line" else _blank_separated
     offset = 0
@@ -115,7 +134,7 @@ def _line_items(lines: Iterable[TextLine], source: str, reading: Reading) -> Ite
         if len(tokens) > MOST_WORDS:
             problem = f"the sentence has {len(tokens):,} words; at most {MOST_WORDS:,} can be parsed"
         text_sentence = TextSentence(text, offset, tokens, reading != "line", tags)
-        yield Item(text_sentence, problem and f"{source}:{line.number}: {problem}")
+        yield Item(text_sentence, problem and origin.problem(line.number, problem), origin=origin)
         offset += len(line.text)
 
 

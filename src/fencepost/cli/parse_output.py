@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from typing import Any, Final, Protocol, TextIO
 
 from fencepost.cli.parse_input import Item
@@ -12,7 +11,7 @@ from fencepost.drawing.svg import stack_svg, to_svg
 from fencepost.drawing.terminal import pretty
 from fencepost.drawing.visible_text import visible
 from fencepost.parsing.confidence import Analysis, Constituent, ScoredTree
-from fencepost.trees.tree import Tree
+from fencepost.parsing.pictures import drawings_of
 
 
 class Writer(Protocol):
@@ -62,7 +61,7 @@ class Pretty:
         self.file.write(visible(" ".join(item.text_sentence.text.split())) + "\n")
         if item.problem is not None:
             self.file.write(f"{item.problem}\n")
-        for tree, title, notes in _drawn(analysis):
+        for title, tree, notes in drawings_of(analysis):
             self.file.write(f"{title}\n" if title else "")
             self.file.write(pretty(tree, notes=notes) + "\n")
         self.file.write("\n")
@@ -79,7 +78,7 @@ class Svg:
         self.drawings: list[str] = []
 
     def write(self, item: Item, analysis: Analysis | None) -> None:
-        self.drawings += [to_svg(tree, notes) for tree, _, notes in _drawn(analysis)]
+        self.drawings += [to_svg(tree, notes) for _, tree, notes in drawings_of(analysis)]
 
     def finish(self) -> None:
         one = len(self.drawings) == 1
@@ -94,7 +93,7 @@ class Html:
         file.write(html.HEAD)
 
     def write(self, item: Item, analysis: Analysis | None) -> None:
-        for tree, title, notes in _drawn(analysis):
+        for title, tree, notes in drawings_of(analysis):
             caption = f"{item.text_sentence.text} · {title}" if title else item.text_sentence.text
             self.file.write(html.figure(caption, tree, notes))
 
@@ -116,6 +115,8 @@ def record(item: Item, analysis: Analysis | None) -> dict[str, Any]:
     tokens = item.text_sentence.tokens
     tags = [None] * len(tokens) if analysis is None else analysis.tree.tags()
     content: dict[str, Any] = {
+        "file": item.origin.file,
+        "document": item.origin.document,
         "text": item.text_sentence.text,
         "offset": item.text_sentence.offset,
         "tokens": [
@@ -144,25 +145,3 @@ def _constituent(part: Constituent) -> dict[str, Any]:
 
 def _scored(one: ScoredTree) -> dict[str, Any]:
     return {"tree": str(one.tree), "score": one.score, "probability": one.probability}
-
-
-def _drawn(analysis: Analysis | None) -> list[tuple[Tree, str, Sequence[str] | None]]:
-    """The trees to draw, each with a title and with notes to write beside its labels."""
-    if analysis is None:
-        return []
-    if not analysis.trees:
-        return [(analysis.tree, "", _notes(analysis))]
-    titles = [f"{rank}: {_percent(one.probability)}" for rank, one in enumerate(analysis.trees, 1)]
-    notes = [_notes(analysis) if one.tree == analysis.tree else None for one in analysis.trees]
-    return [(one.tree, title, note) for one, title, note in zip(analysis.trees, titles, notes, strict=True)]
-
-
-def _notes(analysis: Analysis) -> list[str] | None:
-    """A probability for each phrase, but none for the root symbol, which is certain."""
-    notes = [_percent(part.probability) for part in analysis.constituents]
-    missing = sum(1 for _ in analysis.tree.subtrees()) - len(notes)
-    return [""] * missing + notes if any(notes) else None
-
-
-def _percent(probability: float | None) -> str:
-    return "" if probability is None else f"{probability:.0%}"

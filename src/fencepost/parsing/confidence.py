@@ -41,6 +41,9 @@ class ScoredTree:
     score: float  # the sum of the scores of its constituents
     probability: float | None = None
 
+    def _repr_svg_(self) -> str:
+        return self.tree.to_svg()  # notebooks call this method
+
 
 @dataclass(frozen=True)
 class Analysis:
@@ -51,6 +54,12 @@ class Analysis:
     constituents: tuple[Constituent, ...]
     trees: tuple[ScoredTree, ...] = ()  # the k best, best first
     too_long: bool = False  # the sentence is too long for anything but the best tree
+
+    def _repr_html_(self) -> str:
+        from fencepost.drawing.html import notebook_drawings
+        from fencepost.parsing.pictures import drawings_of
+
+        return notebook_drawings(drawings_of(self))
 
 
 def without_probabilities(tree: Tree, score: float, trees: tuple[ScoredTree, ...] = ()) -> Analysis:

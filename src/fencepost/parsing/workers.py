@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from fencepost.errors import UsageError
 from fencepost.parsing.chunks import LARGEST, growing_chunks, never
@@ -23,6 +25,20 @@ if TYPE_CHECKING:
 FEW: Final = 1_000  # sentences that this process parses before it starts others
 MOST: Final = 8  # processes by default: each holds the model in memory
 CHUNK: Final = 16_000  # tokens sent to a process at once
+
+
+class Item(Protocol):
+    """Something in a stream of input: a sentence, or a mark such as the end of a document."""
+
+    @property
+    def length(self) -> int:
+        """The number of words to parse; 0 if there is nothing to parse."""
+        ...
+
+    def sentence(self) -> Sentence: ...
+
+
+ItemKind = TypeVar("ItemKind", bound=Item)
 
 
 def usable_cores() -> int:
@@ -116,6 +132,23 @@ class Workers:
                 yield from self._pool.do(job, chain([(first, chunk)], numbered), is_waiting)
                 return
             yield self._parser.do(job, chunk)
+
+    def do_items(
+        self, job: Job[Result], items: Iterable[ItemKind], is_waiting: Callable[[], bool] = never
+    ) -> Iterator[tuple[list[ItemKind], list[Result]]]:
+        """Chunks of items in order, each with the results of those items that have words to parse."""
+        unfinished: deque[list[ItemKind]] = deque()  # chunks that were read but whose results aren't handed on yet
+
+        def sentences() -> Iterator[list[Sentence]]:
+            number = 1
+            for chunk in growing_chunks(items, attrgetter("length"), job.budget, self.largest_chunk, is_waiting):
+                unfinished.append(chunk)
+                checked = list(self._parser.checked((item.sentence() for item in chunk if item.length), number))
+                number += len(checked)
+                yield checked
+
+        for results in self.do_chunks(job, sentences(), is_waiting):
+            yield unfinished.popleft(), results
 
     def _numbered(self, chunks: Iterable[list[Sentence]]) -> Iterator[NumberedChunk]:
         for chunk in chunks:

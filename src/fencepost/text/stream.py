@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import lt
 from typing import Final, NamedTuple
 
 from fencepost.text.sentences import Mode, Span, border, count_certain, split_sentences, tokenize_span
 from fencepost.text.tokens import Token
+from fencepost.trees.tree import HasOffsets
 from fencepost.trees.treebank import Sentence
 
 _MOST_HELD: Final = 8192  # characters; a sentence that goes on for longer is cut
@@ -29,10 +31,14 @@ class TextSentence(NamedTuple):
 
     def sentence(self) -> Sentence:
         """The sentence in the form that the parser reads."""
-        following = [token.start for token in self.tokens[1:]] + [len(self.text) + 1]
-        spaces = tuple(token.end < start for token, start in zip(self.tokens, following, strict=True))
-        words = tuple(token.form for token in self.tokens)
-        return Sentence(words, self.tags, spaces=None if self.tokenized else spaces)
+        words = tuple([token.form for token in self.tokens])
+        return Sentence(words, self.tags, spaces=None if self.tokenized else spaces_between(self.tokens))
+
+
+def spaces_between(tokens: Sequence[HasOffsets]) -> tuple[bool, ...]:
+    """True for each token with a space after it. The last one always counts as having one."""
+    ends = [token.end for token in tokens]
+    return (*map(lt, ends, [token.start for token in tokens[1:]]), True) if tokens else ()
 
 
 def read_stream(pieces: Iterable[str], mode: Mode = "text") -> Iterator[TextSentence]:
