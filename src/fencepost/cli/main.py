@@ -18,6 +18,7 @@ from fencepost.errors import FencepostError, TrainingError, UsageError, WorkerEr
 
 COMMANDS: Final = (
     "parse",
+    "serve",
     "train",
     "evaluate",
     "score",
