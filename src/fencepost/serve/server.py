@@ -17,14 +17,15 @@ from typing import Any, Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
-from fencepost.errors import FencepostError, UsageError
+from fencepost.errors import FencepostError, UsageError, WorkerError
 from fencepost.serve.app import build_app
 from fencepost.serve.models import names_of
 from fencepost.serve.protocol import Protocol
 from fencepost.serve.settings import KEEP_ALIVE, Settings
-from fencepost.storage.find_model import find_model
+from fencepost.storage.model_folder import ModelFolder
 
 BACKLOG: Final = 512  # connections that wait to be accepted
 LAST_ANSWERS: Final = 30  # seconds for requests under way when the server is told to stop
@@ -33,7 +34,7 @@ LAST_ANSWERS: Final = 30  # seconds for requests under way when the server is to
 def run(settings: Settings, announce: Callable[[str], None]) -> None:
     """Serves until it is told to stop, then finishes the requests under way. ``announce`` gets the server's address."""
     for model in names_of(settings.models).values():
-        find_model(model)  # an unknown model is an error before anything starts
+        ModelFolder.open(model)  # an unknown or damaged model is an error before anything starts
     with tempfile.TemporaryDirectory(prefix="fencepost-") as folder, _listen(settings) as listener:
         settings = replace(settings, metrics_folder=folder)
         address = _address(settings.host, listener.getsockname()[1])
@@ -45,7 +46,10 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         else:
             announce(address)
             config = _config(partial(worker_app, settings, os.getpid()), settings, factory=True)
-            Multiprocess(config, sockets=[listener]).run()
+            supervisor = Multiprocess(config, sockets=[listener])
+            supervisor.run()
+            if any(each.exitcode == STARTUP_FAILURE for each in supervisor.processes):
+                raise WorkerError("a process of the server couldn't start", hint="its message is above")
 
 
 def worker_app(settings: Settings, parent: int) -> ASGIApp:
@@ -56,7 +60,7 @@ def worker_app(settings: Settings, parent: int) -> ASGIApp:
         return build_app(settings)
     except FencepostError as error:
         sys.stderr.write(f"error: {error}\n")
-        raise SystemExit(uvicorn.config.STARTUP_FAILURE) from None
+        raise SystemExit(STARTUP_FAILURE) from None
 
 
 class _Server(uvicorn.Server):
