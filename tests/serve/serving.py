@@ -51,7 +51,8 @@ class Client:
     @property
     def address(self) -> tuple[str, int]:
         parts = urlsplit(self.url)
-        assert parts.hostname and parts.port
+        assert parts.hostname
+        assert parts.port
         return parts.hostname, parts.port
 
     def ask(self, method: str, path: str, body: bytes | str | None = None, **headers: str) -> Answer:

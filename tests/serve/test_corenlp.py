@@ -27,7 +27,7 @@ def annotate(client: Client, text: str, **properties: object) -> list[dict[str, 
 def test_nltk_parses_a_raw_sentence(parser: CoreNLPParser) -> None:
     (tree,) = parser.raw_parse("The quick brown fox jumps over the lazy dog.")
     assert tree.label() == "ROOT"
-    assert tree.leaves() == "The quick brown fox jumps over the lazy dog .".split()
+    assert tree.leaves() == ["The", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "."]
     assert tree[0].label() == "S"
 
 
@@ -48,21 +48,42 @@ def test_nltk_parses_a_text(parser: CoreNLPParser) -> None:
 
 
 def test_nltk_parses_tokens(parser: CoreNLPParser) -> None:
-    trees = [tree for (tree,) in parser.parse_sents(["I 'm a dog".split(), "It is my friends ' cat".split()])]
-    assert [tree.leaves() for tree in trees] == [["I", "'m", "a", "dog"], "It is my friends ' cat".split()]
-    (tree,) = parser.parse("What is the airspeed of an unladen swallow ?".split())
+    trees = [
+        tree for (tree,) in parser.parse_sents([["I", "'m", "a", "dog"], ["It", "is", "my", "friends", "'", "cat"]])
+    ]
+    assert [tree.leaves() for tree in trees] == [["I", "'m", "a", "dog"], ["It", "is", "my", "friends", "'", "cat"]]
+    (tree,) = parser.parse(["What", "is", "the", "airspeed", "of", "an", "unladen", "swallow", "?"])
     assert tree[0].label() == "SBARQ"
 
 
 def test_nltk_tokenizes(parser: CoreNLPParser) -> None:
     text = "Good muffins cost $3.88\nin New York.  Please buy me\ntwo of them.\nThanks."
-    expected = "Good muffins cost $ 3.88 in New York . Please buy me two of them . Thanks .".split()
+    expected = [
+        "Good",
+        "muffins",
+        "cost",
+        "$",
+        "3.88",
+        "in",
+        "New",
+        "York",
+        ".",
+        "Please",
+        "buy",
+        "me",
+        "two",
+        "of",
+        "them",
+        ".",
+        "Thanks",
+        ".",
+    ]
     assert list(parser.tokenize(text)) == expected
 
 
 def test_nltk_tags(client: Client) -> None:
     tagger = CoreNLPParser(url=client.url, tagtype="pos")
-    assert tagger.tag("What is the airspeed ?".split()) == [
+    assert tagger.tag(["What", "is", "the", "airspeed", "?"]) == [
         ("What", "WP"),
         ("is", "VBZ"),
         ("the", "DT"),
@@ -74,7 +95,7 @@ def test_nltk_tags(client: Client) -> None:
 def test_what_is_missing_is_a_clear_message(client: Client) -> None:
     with pytest.raises(requests.HTTPError, match="fencepost has no annotator 'depparse'"):
         list(CoreNLPDependencyParser(url=client.url).raw_parse("It works."))
-    with pytest.raises(requests.HTTPError, match="fencepost has no annotator 'ner'.*dependencies, entities"):
+    with pytest.raises(requests.HTTPError, match=r"fencepost has no annotator 'ner'.*dependencies, entities"):
         CoreNLPParser(url=client.url, tagtype="ner").tag(["Rome"])
 
 

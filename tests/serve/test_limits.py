@@ -86,10 +86,14 @@ def test_a_client_that_goes_on_sending_a_refused_body_is_cut_off(
     with client.connect() as connection:
         connection.sendall(b"POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: 50000000\r\n\r\n")
         assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
-        with pytest.raises(OSError, match="reset|Broken pipe"):
-            for _ in range(100):
-                connection.sendall(b"x" * 1000)
-                time.sleep(0.05)
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            send_forever(connection)
+
+
+def send_forever(connection: socket.socket) -> None:
+    for _ in range(100):
+        connection.sendall(b"x" * 1000)
+        time.sleep(0.05)
 
 
 def test_headers_that_arrive_too_slowly_are_408(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

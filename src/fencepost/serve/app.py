@@ -155,8 +155,8 @@ def _add_pages(app: FastAPI) -> None:
         return FileResponse(FILES / "index.html", headers={"Cache-Control": "no-cache"})
 
     @app.get("/docs", include_in_schema=False)
-    async def docs() -> Response:
-        return HTMLResponse(docs_page(app.openapi()))
+    async def docs(request: Request) -> Response:
+        return HTMLResponse(docs_page(app.openapi(), str(request.base_url).rstrip("/")))
 
     app.mount(PAGE, StaticFiles(directory=FILES), name="page")
 

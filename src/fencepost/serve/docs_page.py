@@ -15,8 +15,8 @@ _HEAD: Final = (
 )
 
 
-def docs_page(openapi: Mapping[str, Any]) -> str:
-    """The page for an OpenAPI document."""
+def docs_page(openapi: Mapping[str, Any], address: str) -> str:
+    """The page for an OpenAPI document; ``address`` is that of the server."""
     info = openapi["info"]
     parts = [
         element("p", element("a", "← fencepost", href="/")),
@@ -24,7 +24,7 @@ def docs_page(openapi: Mapping[str, Any]) -> str:
         _paragraph(info["description"]),
         element("p", "The same for programs: ", element("a", "openapi.json", href="/openapi.json"), "."),
         *(
-            _endpoint(method.upper(), path, about)
+            _endpoint(method.upper(), path, about, address)
             for path, methods in openapi["paths"].items()
             for method, about in methods.items()
         ),
@@ -32,13 +32,13 @@ def docs_page(openapi: Mapping[str, Any]) -> str:
     return _HEAD + element("body", element("main", *parts, class_="docs")) + "\n</html>\n"
 
 
-def _endpoint(method: str, path: str, about: Mapping[str, Any]) -> Markup:
+def _endpoint(method: str, path: str, about: Mapping[str, Any], address: str) -> Markup:
     anchor = f"{method.lower()}-{path.strip('/').replace('/', '-').replace('.', '-') or 'root'}"
     return element(
         "section",
         element("h2", element("code", f"{method} {path}"), f" {about['summary']}", id=anchor),
         _paragraph(about.get("description", "")),
-        _block(about["x-curl"]),
+        _block(about["x-curl"].replace("URL", address)),
         *_fields(about),
         *_answers(about["responses"]),
     )
