@@ -1,16 +1,21 @@
-"""The examples in docstrings run and give what they say."""
+"""The examples in docstrings and guides run, and every public method of a tree has one."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 from pathlib import Path
 
 import pytest
 
 import fencepost
+from fencepost.trees.leaf import Leaf
+from fencepost.trees.tree import Tree
 
 SOURCE = Path(fencepost.__file__).parent
+GUIDES = ("trees.md",)
+NEED_NLTK = {"from_nltk", "to_nltk"}  # their docstrings show the call; tests/integrations tests it
 
 
 def modules_with_examples() -> list[str]:
@@ -27,3 +32,22 @@ def test_the_examples_of_a_module_run(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_the_examples_in_guides_give_what_they_show(name: str) -> None:
+    text = (Path(__file__).parents[1] / "docs" / name).read_text("utf-8")
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(text, {}, name, name, 0))
+    assert runner.summarize() == (0, text.count("\n>>> "))
+
+
+def public(kind: type) -> list[str]:
+    return [name for name in vars(kind) if not name.startswith("_") and name not in kind.__slots__]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [(kind, name) for kind in (Tree, Leaf) for name in public(kind) if name not in NEED_NLTK]
+)
+def test_every_public_method_of_a_tree_has_an_example(kind: type, name: str) -> None:
+    assert ">>> " in (inspect.getdoc(getattr(kind, name)) or "")

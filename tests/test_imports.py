@@ -20,6 +20,7 @@ PUBLIC = [
     "Sentence",
     "Tree",
     "Treebank",
+    "Pattern",
     "Config",
     "train",
     "score",

@@ -19,6 +19,7 @@ ORDER = (
     "storage",
     "config",
     "trees",
+    "search",
     "text",
     "features",
     "storage.model_folder",

@@ -22,8 +22,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-import fencepost
 from benchmarks.serve.server import Server, sentences, serving
+
+import fencepost
 
 SCRIPT = """
 local bodies = {%s}

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from fencepost.parsing.documents import Document as Document
     from fencepost.parsing.load import load as load
     from fencepost.parsing.parser import Parser as Parser
+    from fencepost.search.pattern import Pattern as Pattern
     from fencepost.training.train import train as train
     from fencepost.trees.tree import Tree as Tree
     from fencepost.trees.treebank import Sentence as Sentence
@@ -25,6 +26,7 @@ _HOMES: Final = {
     "Document": "fencepost.parsing.documents",
     "FencepostError": "fencepost.errors",
     "Parser": "fencepost.parsing.parser",
+    "Pattern": "fencepost.search.pattern",
     "load": "fencepost.parsing.load",
     "train": "fencepost.training.train",
     "Score": "fencepost.evaluation.score",

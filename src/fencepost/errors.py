@@ -72,6 +72,19 @@ class WorkerError(FencepostError):
     """A worker process failed."""
 
 
+class PatternError(FencepostError):
+    """A search pattern that can't be read. ``column`` counts characters of ``pattern`` from 1."""
+
+    def __init__(self, message: str, pattern: str, column: int, *, hint: str | None = None) -> None:
+        before = pattern[: column - 1]
+        # Escaping keeps the caret below its character, and a line break from moving it.
+        shown = [part if part.isprintable() else ascii(part)[1:-1] for part in (before, pattern[column - 1 :])]
+        super().__init__(f"column {column}: {message}\n  {''.join(shown)}\n  {' ' * len(shown[0])}^", hint=hint)
+        self.problem = message
+        self.pattern = pattern
+        self.column = column
+
+
 class InputError(FencepostError):
     """Input that can't be used, with its file and line where they are known."""
 

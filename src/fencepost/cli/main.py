@@ -23,6 +23,7 @@ COMMANDS: Final = (
     "evaluate",
     "score",
     "treebank",
+    "extract",
     "calibrate",
     "models",
     "export",

@@ -92,9 +92,9 @@ class Comparer:
                 if label is not None:
                     stack.append((label, len(leaves)))
                 stack.extend(node.children[::-1])
-            else:
-                label, start = node  # type: ignore[misc]
-                phrases.append((label, start, len(leaves)))
+            elif isinstance(node, tuple):
+                name, start = node
+                phrases.append((name, start, len(leaves)))
         deleted = self._params.deleted
         return _Outline(leaves, phrases, [leaf.tag not in deleted for leaf in leaves])
 

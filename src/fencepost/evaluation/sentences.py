@@ -44,6 +44,8 @@ def _load(parses: Parses, side: str) -> list[Tree | None]:
         if side == "gold":
             _drop_blank_end(trees, 0)
         return trees
+    if isinstance(parses, Tree):
+        raise UsageError(f"{side} is one tree", hint="score takes lists of trees: score([gold], [predicted])")
     return [_tree(parse, f"{side} sentence {number}") for number, parse in enumerate(parses, 1)]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
 from fencepost.errors import InputError
-from fencepost.trees.tree import check_tags, real_words
+from fencepost.trees.tree import Tree, check_tags, real_words
 from fencepost.trees.treebank import Sentence
 
 GivenSentence: TypeAlias = "Sentence | Sequence[str]"
@@ -45,7 +45,7 @@ def _check(sentence: GivenSentence, number: int, needs_tags: bool) -> Sentence:
 
 
 def _words(words: Sequence[str], number: int) -> tuple[str, ...]:
-    if isinstance(words, str) or not isinstance(words, Iterable):
+    if isinstance(words, (str, Tree)) or not isinstance(words, Iterable):
         what = "a string" if isinstance(words, str) else repr(words)
         hint = 'use parse([["Words", "like", "these"]]), parse_text("Words like these.") or pipe(many_texts)'
         raise InputError(f"sentence {number} is {what}, not a list of words", hint=hint)

@@ -48,6 +48,8 @@ def train(
 def _load_trees(trees: Sequence[Tree] | str | Path) -> Sequence[Tree]:
     if isinstance(trees, str | Path):
         return Treebank.load(trees)
+    if isinstance(trees, Tree):
+        raise UsageError("expected a list of trees, got one tree", hint="Treebank.load reads trees from files")
     if trees and not isinstance(trees[0], Tree):
         raise UsageError(f"expected trees, got {trees[0]!r}", hint="Treebank.load reads trees from files")
     return trees

@@ -34,10 +34,10 @@ _LEAF_PIECE = re.compile(r"\s*([^\s()]+)[ \t\n\r\f\v]+([^ \t\n\r\f\v()]+)[ \t\n\
 _CLOSING = re.compile(r"[\s)]*")
 
 
-_Piece = tuple[Leaf | None, str, int]  # leaf or None, label, brackets that close after the leaf's own
+Piece = tuple[Leaf | None, str, int]  # leaf or None, label, brackets that close after the leaf's own
 
 
-class _PieceError(Exception):
+class PieceError(Exception):
     """A problem in a piece whose line isn't known yet. ``offset`` counts characters within the piece."""
 
     def __init__(self, kind: type[TreeError], problem: str, offset: int = -1, hint: str | None = None) -> None:
@@ -45,11 +45,11 @@ class _PieceError(Exception):
         self.kind, self.problem, self.offset, self.hint = kind, problem, offset, hint
 
 
-class _PieceCache(dict[str, _Piece]):
+class _PieceCache(dict[str, Piece]):
     """The meaning of each piece of text between two opening brackets."""
 
-    def __missing__(self, piece: str) -> _Piece:
-        entry = _read_piece(piece)
+    def __missing__(self, piece: str) -> Piece:
+        entry = read_piece(piece)
         if len(piece) < _LONGEST_CACHED:
             if len(self) >= _CACHE_SIZE:
                 self.clear()
@@ -57,9 +57,10 @@ class _PieceCache(dict[str, _Piece]):
         return entry
 
 
-def _read_piece(piece: str) -> _Piece:
+def read_piece(piece: str) -> Piece:
+    """The meaning of a piece: its leaf or its label, and the brackets that close after it. Raises PieceError."""
     if found := NOT_TEXT.search(piece):
-        raise _PieceError(TreeError, f"the character U+{ord(found[0]):04X} isn't text", found.start())
+        raise PieceError(TreeError, f"the character U+{ord(found[0]):04X} isn't text", found.start())
     if match := _LEAF_PIECE.fullmatch(piece):
         tag, word, closing = match.groups()
         return unchecked_leaf(tag, unescape(word)), "", closing.count(")") - 1
@@ -67,12 +68,12 @@ def _read_piece(piece: str) -> _Piece:
     symbols = head.split(None, 2)
     if len(symbols) < 2:
         if bracket:
-            raise _PieceError(EmptyNodeError, "a node has neither a child nor a word")
+            raise PieceError(EmptyNodeError, "a node has neither a child nor a word")
         return None, symbols[0] if symbols else "", 0
     extra = len(head) + len(bracket) + _CLOSING.match(tail).end()  # type: ignore[union-attr]
     if len(symbols) == 2 and extra < len(piece):
-        raise _PieceError(ExtraTextError, "text outside any leaf", extra)
-    raise _PieceError(UntaggedLeafError, "a leaf must be one tag and one word")
+        raise PieceError(ExtraTextError, "text outside any leaf", extra)
+    raise PieceError(UntaggedLeafError, "a leaf must be one tag and one word")
 
 
 _cache = _PieceCache()
@@ -88,7 +89,7 @@ def parse_trees(text: str, source: str | None = None, first_line: int = 1, unlab
     remaining = iter(pieces)
     try:
         return _build(remaining, unlabelled)
-    except _PieceError as fault:
+    except PieceError as fault:
         done = pieces[: len(pieces) - length_hint(remaining) - 1]
         offset = max(sum(map(len, done)) + len(done) + fault.offset, 0)
         raise fault.kind(
@@ -115,14 +116,14 @@ def _build(pieces: Iterator[str], unlabelled: str | None) -> list[Tree]:
                 label = (DEFAULT_ROOT if not labels else unlabelled) or ""
                 if not label:
                     hint = "`fencepost treebank normalize` moves its children up"
-                    raise _PieceError(MissingLabelError, "a node below the root has no label", hint=hint)
+                    raise PieceError(MissingLabelError, "a node below the root has no label", hint=hint)
             labels.append(label)
             siblings.append(children)
             children = []
             continue
         children.append(leaf)
         if closing > len(labels):
-            raise _PieceError(UnbalancedError, "a closing bracket has no opening one")
+            raise PieceError(UnbalancedError, "a closing bracket has no opening one")
         for _ in range(closing):
             phrase = unchecked_tree(labels.pop(), tuple(children))
             children = siblings.pop()
@@ -131,7 +132,7 @@ def _build(pieces: Iterator[str], unlabelled: str | None) -> list[Tree]:
             node = children.pop()
             trees.append(node if type(node) is Tree else unchecked_tree(DEFAULT_ROOT, (node,)))
     if labels:
-        raise _PieceError(UnbalancedError, "a bracket is never closed")
+        raise PieceError(UnbalancedError, "a bracket is never closed")
     return trees
 
 
@@ -206,10 +207,10 @@ def _unclosed(source: str, first: int, suspect: int, held: list[str]) -> Unbalan
     )
 
 
-def _outside(before: str) -> _PieceError:
+def _outside(before: str) -> PieceError:
     if ")" in before:
-        return _PieceError(UnbalancedError, "a closing bracket has no opening one")
-    return _PieceError(ExtraTextError, "text outside brackets", hint="is this a file of trees in Penn brackets?")
+        return PieceError(UnbalancedError, "a closing bracket has no opening one")
+    return PieceError(ExtraTextError, "text outside brackets", hint="is this a file of trees in Penn brackets?")
 
 
 def _newlines_before_text(text: str, offset: int) -> int:

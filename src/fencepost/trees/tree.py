@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 
 from fencepost.errors import EmptyNodeError, MismatchError, TreeError, UsageError
+from fencepost.trees.leaf import BRACKET_ESCAPES as BRACKET_ESCAPES
+from fencepost.trees.leaf import NOT_IN_SYMBOLS, Immutable, Place, place_of, placed_leaf
+from fencepost.trees.leaf import NOT_TEXT as NOT_TEXT
+from fencepost.trees.leaf import Leaf as Leaf
+from fencepost.trees.leaf import check_tags as check_tags
+from fencepost.trees.leaf import escape as escape
+from fencepost.trees.leaf import real_words as real_words
+from fencepost.trees.leaf import unchecked_leaf as unchecked_leaf
+from fencepost.trees.leaf import unchecked_leaves as unchecked_leaves
+from fencepost.trees.leaf import unescape as unescape
 
 if TYPE_CHECKING:
     import nltk
 
-BRACKET_ESCAPES: Final = {"-LRB-": "(", "-RRB-": ")", "-LCB-": "{", "-RCB-": "}"}
-_ESCAPED = re.compile("|".join(BRACKET_ESCAPES))
-_BRACKETS = re.compile(r"[(){}]|" + _ESCAPED.pattern)
-NOT_TEXT: Final = re.compile("[\0\ud800-\udfff]")  # NUL, and surrogates, which UTF-8 can't encode
-_NOT_IN_SYMBOLS = re.compile("[\\s()\0\ud800-\udfff]")
-_NOT_IN_WORDS = re.compile("[\\s\0\ud800-\udfff]", re.ASCII)
+    from fencepost.trees.clauses import Clause
+    from fencepost.trees.phrases import Dependency, Kind, Phrase
 
-
-class _Immutable:
-    __slots__ = ()
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} can't be changed; build a new one")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"a {type(self).__name__} can't be changed; build a new one")
-
-    def __copy__(self) -> Any:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self
+Path: TypeAlias = tuple[int, ...]
 
 
 class HasOffsets(Protocol):
@@ -46,47 +35,32 @@ class HasOffsets(Protocol):
     def end(self) -> int: ...
 
 
-class Leaf(_Immutable):
-    """A word and its part-of-speech tag. The word is real text: Penn escapes such as -LRB- are undone."""
+class Tree(Immutable):
+    """A phrase: a label over one or more children, each a ``Tree`` or a ``Leaf``.
 
-    __slots__ = ("tag", "word")
-    tag: str
-    word: str
-
-    def __init__(self, tag: str, word: str) -> None:
-        if not tag or _NOT_IN_SYMBOLS.search(tag):
-            raise TreeError(f"a tag must be one symbol without spaces or brackets, got {tag!r}")
-        if not word or _NOT_IN_WORDS.search(word):
-            raise TreeError(f"a word must not be empty or contain spaces, got {word!r}", hint="write _ for a space")
-        _set_tag(self, tag)
-        # Escaped first, so that printing and reading agree even on a word such as "-LRB(".
-        _set_word(self, unescape(escape(word)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Leaf) and self.tag == other.tag and self.word == other.word
-
-    def __hash__(self) -> int:
-        return hash((self.tag, self.word))
-
-    def __repr__(self) -> str:
-        return f"Leaf({self.tag!r}, {self.word!r})"
-
-    def __str__(self) -> str:
-        return f"({self.tag} {escape(self.word)})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (Leaf, (self.tag, self.word))
-
-
-class Tree(_Immutable):
-    """A phrase: a label over one or more children, each a ``Tree`` or a ``Leaf``."""
+    >>> tree = Tree("S", [Tree("NP", [Leaf("DT", "The"), Leaf("NN", "cat")]), Tree("VP", [Leaf("VBD", "sat")])])
+    >>> print(tree)
+    (S (NP (DT The) (NN cat)) (VP (VBD sat)))
+    >>> tree.label
+    'S'
+    >>> tree[0]
+    Tree.from_string('(NP (DT The) (NN cat))')
+    >>> tree[0, 1].word
+    'cat'
+    >>> [child.label for child in tree]
+    ['NP', 'VP']
+    >>> len(tree)
+    2
+    >>> tree[1] in tree
+    True
+    """
 
     __slots__ = ("children", "label")
     label: str
     children: tuple[Node, ...]
 
     def __init__(self, label: str, children: Iterable[Node]) -> None:
-        if not label or _NOT_IN_SYMBOLS.search(label):
+        if not label or NOT_IN_SYMBOLS.search(label):
             raise TreeError(f"a label must be one symbol without spaces or brackets, got {label!r}")
         children = tuple(children)
         if not children:
@@ -97,26 +71,92 @@ class Tree(_Immutable):
         _set_label(self, label)
         _set_children(self, children)
 
+    # Reading and writing
+
     @staticmethod
     def from_string(text: str) -> Tree:
-        """Reads one tree in Penn brackets."""
+        """Reads one tree in Penn brackets.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").words()
+        ['The', 'cat']
+        """
         from fencepost.trees.brackets import parse_tree
 
         return parse_tree(text)
 
     @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Tree:
+        """The tree that ``to_dict`` made a dictionary of.
+
+        >>> print(Tree.from_dict({"label": "NP", "children": [{"tag": "NNS", "word": "cats"}]}))
+        (NP (NNS cats))
+        """
+        from fencepost.trees.rebuild import from_dict
+
+        return from_dict(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The tree as nested dictionaries, for JSON: phrases have a label and children, leaves a tag and a word.
+
+        >>> Tree.from_string("(NP (NNS cats))").to_dict()
+        {'label': 'NP', 'children': [{'tag': 'NNS', 'word': 'cats'}]}
+        """
+        from fencepost.trees.rebuild import to_dict
+
+        return to_dict(self)
+
+    @staticmethod
     def from_nltk(tree: nltk.Tree) -> Tree:
+        """Converts an NLTK tree: ``Tree.from_nltk(nltk_tree)``."""
         from fencepost.integrations.nltk import from_nltk
 
         return from_nltk(tree)
 
     def to_nltk(self) -> nltk.Tree:
+        """Converts to an NLTK tree: ``tree.to_nltk()``."""
         from fencepost.integrations.nltk import to_nltk
 
         return to_nltk(self)
 
+    # Children
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Node, ...]: ...
+    @overload
+    def __getitem__(self, index: Path) -> Node: ...
+    def __getitem__(self, index: int | slice | Path) -> Node | tuple[Node, ...]:
+        if not isinstance(index, tuple):
+            return self.children[index]
+        node: Node = self
+        for depth, step in enumerate(index):
+            if not isinstance(node, Tree) or not -len(node.children) <= step < len(node.children):
+                raise IndexError(f"the path {index} leaves the tree at step {depth + 1}")
+            node = node.children[step]
+        return node
+
+    def __iter__(self) -> Iterator[Node]:
+        return iter(self.children)
+
+    def __len__(self) -> int:
+        return len(self.children)
+
+    def __contains__(self, node: object) -> bool:
+        if isinstance(node, str):
+            hint = f"any(tree.subtrees({node!r})) looks for a label, {node!r} in tree.words() for a word"
+            raise UsageError(f"a tree contains trees and leaves, not the string {node!r}", hint=hint)
+        return node in self.children
+
+    # Nodes below
+
     def walk(self) -> Iterator[Node]:
-        """This phrase and all nodes below it, leaves included, each before its children."""
+        """This phrase and all nodes below it, leaves included, each before its children.
+
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))")
+        >>> [node.label if isinstance(node, Tree) else node.word for node in tree.walk()]
+        ['S', 'NP', 'Cats', 'VP', 'sleep']
+        """
         stack: list[Node] = [self]
         while stack:
             node = stack.pop()
@@ -124,21 +164,111 @@ class Tree(_Immutable):
             if type(node) is Tree:
                 stack.extend(reversed(node.children))
 
-    def subtrees(self, label: str | None = None) -> Iterator[Tree]:
-        """The phrases of this tree, or only those with a label: ``tree.subtrees("NP")``."""
-        return (node for node in self.walk() if type(node) is Tree and (label is None or node.label == label))
+    def subtrees(self, *labels: str) -> Iterator[Tree]:
+        """The phrases of this tree, itself included, or only those with one of the labels.
+
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))")
+        >>> [phrase.text for phrase in tree.subtrees("NP", "VP")]
+        ['Cats', 'sleep']
+        """
+        for label in labels:
+            if not isinstance(label, str):
+                hint = 'tree.subtrees("NP", "VP"); with a list, tree.subtrees(*labels)'
+                raise UsageError(f"subtrees takes labels one by one, not {label!r}", hint=hint)
+        return (node for node in self.walk() if type(node) is Tree and (not labels or node.label in labels))
 
     def leaves(self) -> list[Leaf]:
+        """The words with their tags.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").leaves()
+        [Leaf('DT', 'The'), Leaf('NN', 'cat')]
+        """
         return [node for node in self.walk() if type(node) is Leaf]
 
     def words(self) -> list[str]:
+        """The words.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").words()
+        ['The', 'cat']
+        """
         return [leaf.word for leaf in self.leaves()]
 
     def tags(self) -> list[str]:
+        """The part-of-speech tags of the words.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").tags()
+        ['DT', 'NN']
+        """
         return [leaf.tag for leaf in self.leaves()]
 
+    def height(self) -> int:
+        """The number of levels from this phrase to its deepest word: the tag is one, the word another, as in NLTK.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").height()
+        3
+        """
+        highest = depth = 0
+        stack: list[Node | None] = [self]  # None closes a phrase
+        while stack:
+            node = stack.pop()
+            if node is None:
+                depth -= 1
+            elif type(node) is Tree:
+                depth += 1
+                stack.append(None)
+                stack.extend(reversed(node.children))
+            else:
+                highest = max(highest, depth + 2)
+        return highest
+
+    # Positions
+
+    def paths(self) -> Iterator[Path]:
+        """The path of every node in the order of ``walk``: ``tree[path]`` is the node, and ``()`` leads to the tree.
+
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))")
+        >>> list(tree.paths())
+        [(), (0,), (0, 0), (1,), (1, 0)]
+        """
+        stack: list[tuple[Path, Node]] = [((), self)]
+        while stack:
+            path, node = stack.pop()
+            yield path
+            if type(node) is Tree:
+                stack.extend([((*path, index), node.children[index]) for index in range(len(node) - 1, -1, -1)])
+
+    def parent(self, path: Path) -> Tree | None:
+        """The phrase above a node, which is given by its path; None for the tree itself.
+
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))")
+        >>> tree.parent((1, 0)).label
+        'VP'
+        """
+        above = self.ancestors(path)
+        return above[0] if above else None
+
+    def ancestors(self, path: Path) -> list[Tree]:
+        """All phrases above a node, which is given by its path: its parent first, this tree last.
+
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))")
+        >>> [phrase.label for phrase in tree.ancestors((1, 0))]
+        ['VP', 'S']
+        """
+        self[path]  # raises IndexError for a path that leaves the tree
+        above: list[Tree] = []
+        node: Node = self
+        for step in path:
+            assert isinstance(node, Tree)
+            above.append(node)
+            node = node.children[step]
+        return above[::-1]
+
     def spans(self) -> list[tuple[str, int, int]]:
-        """(label, start, end) of every phrase, outer before inner: ``words()[start:end]`` are its words."""
+        """(label, start, end) of every phrase, outer before inner: ``words()[start:end]`` are its words.
+
+        >>> Tree.from_string("(S (NP (DT The) (NN cat)) (VP (VBD sat)))").spans()
+        [('S', 0, 3), ('NP', 0, 2), ('VP', 2, 3)]
+        """
         found: list[tuple[str, int, int]] = []
         stack: list[Node | int] = [self]  # a number closes the phrase with that index in ``found``
         words = 0
@@ -155,21 +285,157 @@ class Tree(_Immutable):
                 words += 1
         return found
 
+    # The text that the tree was made from
+
+    def placed(self, text: str, tokens: Sequence[HasOffsets], offset: int = 0) -> Tree:
+        """The same tree, whose words know where they stand: ``tokens`` give the start and end of each in ``text``.
+
+        ``offset`` is added to both, for a sentence that begins there. Comparing, printing and hashing ignore places.
+
+        >>> from fencepost.text.tokens import tokenize
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (MD ca) (RB n't) (VP (VB swim))))")
+        >>> tree = tree.placed("Cats  can't swim", tokenize("Cats  can't swim"))
+        >>> tree.text
+        "Cats  can't swim"
+        >>> tree[1].offsets
+        (6, 16)
+        """
+        from fencepost.trees.rebuild import with_leaves
+
+        words = self.leaves()
+        _check_number(len(words), tokens)
+        leaves: list[Leaf] = []
+        end = tokens[0].start
+        for leaf, token in zip(words, tokens, strict=True):
+            place = Place(offset + token.start, text[token.start : token.end], text[end : token.start])
+            leaves.append(placed_leaf(leaf.tag, leaf.word, place))
+            end = token.end
+        return with_leaves(self, leaves)
+
+    @property
+    def text(self) -> str:
+        """The characters of the text from the first to the last word if the text is known, else words and blanks.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").text
+        'The cat'
+        """
+        first, *others = self.leaves()
+        parts = [first.text]
+        for leaf in others:
+            place = place_of(leaf)
+            parts.append(f" {leaf.word}" if place is None else place.before + place.text)
+        return "".join(parts)
+
+    @property
+    def offsets(self) -> tuple[int, int] | None:
+        """Start and end in the text, counted in characters; None if the text isn't known. See ``placed``.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").offsets is None
+        True
+        """
+        first, last = self._edge(0).offsets, self._edge(-1).offsets
+        return None if first is None or last is None else (first[0], last[1])
+
+    def _edge(self, side: Literal[0, -1]) -> Leaf:
+        node: Node = self
+        while type(node) is Tree:
+            node = node.children[side]
+        assert isinstance(node, Leaf)
+        return node
+
     def characters(self, tokens: Sequence[HasOffsets]) -> list[tuple[str, int, int]]:
-        """``spans`` counted in characters. ``tokens`` give each word's start and end, as in a ``TextSentence``."""
+        """``spans`` counted in characters. ``tokens`` give each word's start and end, as in a ``TextSentence``.
+
+        >>> from fencepost.text.tokens import tokenize
+        >>> tree = Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))")
+        >>> tree.characters(tokenize("Cats sleep"))
+        [('S', 0, 10), ('NP', 0, 4), ('VP', 5, 10)]
+        """
         spans = self.spans()
-        if len(tokens) != spans[0][2]:
-            raise MismatchError(f"{spans[0][2]} words but {len(tokens)} tokens")
+        _check_number(spans[0][2], tokens)
         return [(label, tokens[start].start, tokens[end - 1].end) for label, start, end in spans]
 
+    # Heads, phrases, clauses
+
+    @property
+    def head(self) -> Leaf:
+        """The head word of the phrase, by the rules for English; ``heads.rules_for("de")`` has those for German.
+
+        >>> Tree.from_string("(NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat))))").head
+        Leaf('NN', 'cat')
+        """
+        from fencepost.trees.head_tables import ENGLISH
+
+        return ENGLISH.head(self)
+
+    @property
+    def head_child(self) -> Node:
+        """The child that the head word comes from, by the rules for English.
+
+        >>> Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)))").head_child.label
+        'VP'
+        """
+        from fencepost.trees.head_tables import ENGLISH
+
+        return self.children[ENGLISH.head_child(self)]
+
+    def dependencies(self, language: str = "en") -> list[Dependency]:
+        """For each word, the word that it depends on by the head rules; the root of the sentence depends on none.
+
+        >>> tree = Tree.from_string("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
+        >>> [(word.word, word.head_word) for word in tree.dependencies()]
+        [('The', 'cat'), ('cat', 'sat'), ('sat', None)]
+        """
+        from fencepost.trees.phrases import dependencies
+
+        return dependencies(self, language)
+
+    def phrases(self, *labels: str, kind: Kind = "all", language: str = "en") -> list[Phrase]:
+        """The phrases with their words, offsets and heads, outer before inner: ``pandas.DataFrame(tree.phrases())``.
+
+        ``kind="maximal"`` gives those that are not part of another phrase with the same label, ``kind="base"`` those
+        that have no other phrase with the same label as a part.
+
+        >>> tree = Tree.from_string("(NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat))))")
+        >>> [(phrase.text, phrase.head) for phrase in tree.phrases("NP", kind="base")]
+        [('the cat', 'cat'), ('the mat', 'mat')]
+        """
+        from fencepost.trees.phrases import phrases
+
+        return phrases(self, labels, kind, language)
+
+    def clauses(self) -> list[Clause]:
+        """The finite clauses of an English tree with their kind (main, dependent, relative), verb, offsets and head.
+
+        >>> tree = Tree.from_string("(S (NP (PRP I)) (VP (VBP know) (SBAR (S (NP (PRP it)) (VP (VBD sat))))))")
+        >>> [(clause.kind, clause.text, clause.verb) for clause in tree.clauses()]
+        [('main', 'I know it sat', 'know'), ('dependent', 'it sat', 'sat')]
+        """
+        from fencepost.trees.clauses import clauses
+
+        return clauses(self)
+
+    # Drawing
+
     def pretty(self, width: int | None = None) -> str:
-        """A drawing for a terminal, or indented brackets if it would be wider than ``width`` or the terminal."""
+        """A drawing for a terminal, or indented brackets if it would be wider than ``width`` or the terminal.
+
+        >>> print(Tree.from_string("(NP (DT The) (NN cat))").pretty(80))
+            NP
+          ┌──┴─┐
+         DT   NN
+         The  cat
+        """
         from fencepost.drawing.terminal import pretty
 
         return pretty(self, width)
 
     def to_svg(self) -> str:
-        """A drawing as SVG."""
+        """A drawing as SVG, which notebooks show by themselves.
+
+        >>> Tree.from_string("(NP (DT The) (NN cat))").to_svg()[:4]
+        '<svg'
+        """
         from fencepost.drawing.svg import to_svg
 
         return to_svg(self)
@@ -206,18 +472,17 @@ class Tree(_Immutable):
 
     def __reduce__(self) -> tuple[object, ...]:
         # As text: pickling node by node would hit the recursion limit on deep trees.
-        return (Tree.from_string, (str(self),))
+        if place_of(self._edge(0)) is None:
+            return (Tree.from_string, (str(self),))
+        return (_with_places, (str(self), [place_of(leaf) for leaf in self.leaves()]))
 
 
 Node: TypeAlias = Tree | Leaf
 
 # Trees refuse assignment, so the slots' own setters fill new ones.
-_set_tag = Leaf.__dict__["tag"].__set__
-_set_word = Leaf.__dict__["word"].__set__
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
 _new = object.__new__
-_exhaust = deque[None](maxlen=0).extend
 
 
 def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
@@ -226,22 +491,6 @@ def unchecked_tree(label: str, children: tuple[Node, ...]) -> Tree:
     _set_label(tree, label)
     _set_children(tree, children)
     return tree
-
-
-def unchecked_leaf(tag: str, word: str) -> Leaf:
-    """``Leaf(tag, word)`` without checks: the tag must be valid, and the word real text."""
-    leaf = _new(Leaf)
-    _set_tag(leaf, tag)
-    _set_word(leaf, word)
-    return leaf
-
-
-def unchecked_leaves(tags: Sequence[str], words: Sequence[str]) -> list[Leaf]:
-    """``unchecked_leaf`` for many words at once, in loops that run in C."""
-    leaves = list(map(_new, repeat(Leaf, len(words))))
-    _exhaust(map(_set_tag, leaves, tags))
-    _exhaust(map(_set_word, leaves, words))
-    return leaves
 
 
 def as_tree(tree: Tree | nltk.Tree) -> Tree:
@@ -253,32 +502,15 @@ def as_tree(tree: Tree | nltk.Tree) -> Tree:
     raise UsageError(f"expected a tree, got {tree!r}")
 
 
-def real_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Words as leaves store them, with brackets unescaped. Raises TreeError for the first word that isn't valid."""
-    text = "".join(words)
-    if _NOT_IN_WORDS.search(text) or not all(words):
-        number, word = next((n, w) for n, w in enumerate(words, 1) if not w or _NOT_IN_WORDS.search(w))
-        raise TreeError(f"word {number}, {word!r}, is empty or contains spaces or characters that aren't text")
-    if "-" in text and _BRACKETS.search(text):
-        return tuple(unescape(escape(word)) for word in words)
-    return tuple(words)
+def _check_number(words: int, tokens: Sequence[HasOffsets]) -> None:
+    if len(tokens) != words:
+        raise MismatchError(f"{words} words but {len(tokens)} tokens")
 
 
-def check_tags(tags: Sequence[str]) -> None:
-    """Raises TreeError for the first tag that isn't valid."""
-    if _NOT_IN_SYMBOLS.search("".join(tags)) or not all(tags):
-        number, tag = next((n, t) for n, t in enumerate(tags, 1) if not t or _NOT_IN_SYMBOLS.search(t))
-        raise TreeError(f"tag {number}, {tag!r}, is empty or contains spaces or brackets")
+def _with_places(text: str, places: Sequence[Place | None]) -> Tree:
+    """Rebuilds a pickled tree whose words know their places."""
+    from fencepost.trees.rebuild import with_leaves
 
-
-def unescape(word: str) -> str:
-    """The real text of a word in a treebank: ``-LRB-`` becomes ``(``, also inside a word."""
-    return _ESCAPED.sub(lambda match: BRACKET_ESCAPES[match[0]], word) if "-" in word else word
-
-
-def escape(word: str) -> str:
-    """A word as treebanks write it: brackets become ``-LRB-``, ``-RRB-``, ``-LCB-``, ``-RCB-``."""
-    for escaped, bracket in BRACKET_ESCAPES.items():
-        if bracket in word:
-            word = word.replace(bracket, escaped)
-    return word
+    tree = Tree.from_string(text)
+    pairs = zip(tree.leaves(), places, strict=True)
+    return with_leaves(tree, [leaf if at is None else placed_leaf(leaf.tag, leaf.word, at) for leaf, at in pairs])

@@ -50,7 +50,7 @@ class Sentence:
 
 
 def _as_tuple(name: str, value: object) -> tuple[object, ...]:
-    if isinstance(value, (str, bytes, set, frozenset)) or not isinstance(value, Iterable):
+    if isinstance(value, (str, bytes, set, frozenset, Tree)) or not isinstance(value, Iterable):
         examples = {"words": '["Some", "words"]', "tags": '["DT", "NNS"]', "spaces": "[True, False]"}
         raise InputError(f"the {name} of a sentence are a list, not {value!r}", hint=f"such as {examples[name]}")
     return tuple(value)
@@ -60,6 +60,8 @@ class Treebank(Sequence[Tree]):
     """Trees in memory, in the order of their files. NLTK trees are converted."""
 
     def __init__(self, trees: Iterable[Tree | nltk.Tree]) -> None:
+        if isinstance(trees, Tree):
+            raise UsageError("a treebank takes a list of trees, not one tree", hint="Treebank([tree])")
         self.trees = tuple(map(as_tree, trees))
 
     @classmethod

@@ -1,0 +1,91 @@
+"""``fencepost extract``: lists the phrases or clauses of texts or trees, with offsets and heads."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from fencepost.cli.parsed_files import add_input_options, file_names, read_parsed
+from fencepost.errors import UsageError
+from fencepost.progress import Progress
+
+if TYPE_CHECKING:
+    from fencepost.trees.clauses import Clause
+    from fencepost.trees.phrases import Phrase
+    from fencepost.trees.tree import Tree
+
+EXAMPLES: Final = """\
+examples:
+  fencepost extract essay.txt > phrases.csv
+  fencepost extract essay.txt --label NP --kind base
+  fencepost extract essay.txt --label NP,PP --kind maximal --json
+  fencepost extract essay.txt --clauses
+  fencepost extract --text "The cat that sat there sleeps." --clauses --json
+
+start and end count tokens within the sentence, start_char and end_char characters within the file; both
+begin at 0, and the end is the first one after the phrase. Trees have no characters: those columns are empty.
+"""
+KINDS: Final = ("all", "maximal", "base")
+
+
+def add_command(subparsers: Any) -> None:
+    parser = subparsers.add_parser(
+        "extract",
+        help="list phrases or clauses with offsets and heads",
+        description="List the phrases or clauses of texts or trees, with their offsets and heads.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_input_options(parser)
+    parser.add_argument("--label", metavar="LABEL,…", help="only phrases with these labels (default: all labels)")
+    parser.add_argument(
+        "--kind",
+        choices=KINDS,
+        default="all",
+        help="maximal: not inside another phrase with the same label; base: no such phrase inside (default: all)",
+    )
+    parser.add_argument("--clauses", action="store_true", help="list finite clauses instead (English)")
+    parser.add_argument(
+        "--language", metavar="CODE", default="en", help="whose head rules: de, en (default), es, fr, nl, pt or zh"
+    )
+    output = parser.add_mutually_exclusive_group()
+    output.add_argument("--csv", action="store_true", help="print CSV (default)")
+    output.add_argument("--json", action="store_true", help="print JSON Lines")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from fencepost.trees.clauses import Clause
+    from fencepost.trees.head_tables import rules_for
+    from fencepost.trees.phrases import Phrase
+
+    if arguments.clauses and (arguments.label or arguments.kind != "all" or arguments.language != "en"):
+        raise UsageError("--clauses can't be combined with --label, --kind or --language", hint="give one or the other")
+    rules_for(arguments.language)
+    names = file_names(arguments)
+    fields = [name for name in (Clause if arguments.clauses else Phrase)._fields if name != "tree"]
+    columns = ["file", "sentence", *fields]
+    writer = None if arguments.json else csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
+    if writer is not None:
+        writer.writeheader()
+    with Progress("reading", None, "sentences", hidden=sys.stdout.isatty()) as bar:
+        for sentence in read_parsed(arguments, names):
+            for found in _rows(sentence.tree, arguments):
+                row = {"file": sentence.file, "sentence": sentence.number, **found._asdict()}
+                if writer is not None:
+                    writer.writerow(row)
+                else:
+                    print(json.dumps({name: row[name] for name in columns}, ensure_ascii=False))
+            bar.advance(1)
+    return 0
+
+
+def _rows(tree: Tree, arguments: argparse.Namespace) -> Sequence[Phrase | Clause]:
+    if arguments.clauses:
+        return tree.clauses()
+    labels = [label.strip() for label in (arguments.label or "").split(",") if label.strip()]
+    return tree.phrases(*labels, kind=arguments.kind, language=arguments.language)

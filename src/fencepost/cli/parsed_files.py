@@ -1,0 +1,122 @@
+"""Trees for commands that work on trees: read from files of trees, or parsed from files of text."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from fencepost.errors import UsageError
+
+if TYPE_CHECKING:
+    from fencepost.parsing.parser import Parser
+    from fencepost.storage.text_reader import SourceLine
+    from fencepost.text.stream import TextSentence
+    from fencepost.trees.tree import Tree
+    from fencepost.trees.treebank import Sentence
+
+TEXT_OPTION: Final = "--text"
+_TREES: Final = re.compile(r"\s*\(\s*[^\s()]*\s*\(")  # "(TOP (", "( (S", "(S\n  (NP"
+_LOOKED_AT: Final = 5  # lines
+
+
+class ParsedSentence(NamedTuple):
+    """A tree and where it comes from. If it was parsed from text, its words know their places in the file."""
+
+    file: str
+    number: int  # of the sentence in its file, from 1
+    tree: Tree
+    probabilities: tuple[float, ...] | None  # of the phrases below the root symbol, if the tree was parsed
+
+
+class _File(NamedTuple):
+    name: str
+    lines: Iterator[SourceLine]
+    is_trees: bool
+
+
+def add_input_options(parser: Any) -> None:
+    """Adds the options for files of text or trees."""
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="files of text or trees, folders or globs (default: standard input)"
+    )
+    parser.add_argument(TEXT_OPTION, help="parse this text instead of files")
+    parser.add_argument(
+        "--input",
+        choices=("text", "trees"),
+        help="what the files contain (default: trees if a file begins with two opening brackets, else text)",
+    )
+    parser.add_argument("--model", help="a model folder, or the name of an installed model (default: en)")
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+
+
+def file_names(arguments: argparse.Namespace) -> list[str]:
+    """The names of the files, in the order in which they are read."""
+    from fencepost.storage.find_files import find_files
+
+    if arguments.text is not None:
+        if arguments.files:
+            raise UsageError("--text and files can't be combined", hint="give one or the other")
+        return [TEXT_OPTION]
+    return [str(path) for path in find_files(arguments.files or ["-"])]
+
+
+def read_parsed(arguments: argparse.Namespace, names: Iterable[str]) -> Iterator[ParsedSentence]:
+    """The trees of all files in order. The model is loaded when the first file of text comes."""
+    from fencepost.parsing.load import load
+
+    parser: Parser | None = None
+    for is_trees, group in groupby((_open(name, arguments) for name in names), key=lambda file: file.is_trees):
+        if is_trees:
+            yield from _read(group)
+        else:
+            parser = parser or load(arguments.model, device=arguments.device)
+            yield from _parse(group, parser)
+
+
+def _open(name: str, arguments: argparse.Namespace) -> _File:
+    from fencepost.storage.text_reader import SourceLine, read_lines
+
+    if name == TEXT_OPTION:
+        return _File(name, iter([SourceLine(arguments.text, 1)]), arguments.input == "trees")
+    lines = read_lines(Path(name))
+    if arguments.input is not None:
+        return _File(name, lines, arguments.input == "trees")
+    looked_at: list[SourceLine] = []
+    for line in lines:
+        looked_at.append(line)
+        if len(looked_at) >= _LOOKED_AT and "".join(each.text for each in looked_at).strip():
+            break
+    start = "".join(line.text for line in looked_at)
+    return _File(name, chain(looked_at, lines), _TREES.match(start) is not None)
+
+
+def _read(files: Iterable[_File]) -> Iterator[ParsedSentence]:
+    from fencepost.trees.brackets import read_trees
+
+    for file in files:
+        for number, tree in enumerate(read_trees(file.lines, file.name), 1):
+            yield ParsedSentence(file.name, number, tree, None)
+
+
+def _parse(files: Iterable[_File], parser: Parser) -> Iterator[ParsedSentence]:
+    """Parses all files in one stream, so that batches are full even if files are short."""
+    from fencepost.text.stream import read_stream
+
+    waiting: deque[tuple[str, int, TextSentence]] = deque()
+
+    def sentences() -> Iterator[Sentence]:
+        for file in files:
+            for number, text in enumerate(read_stream(line.text for line in file.lines), 1):
+                waiting.append((file.name, number, text))
+                yield text.sentence()
+
+    for analysis in parser.iter_analyze(sentences(), k=0):
+        name, number, text = waiting.popleft()
+        known = [part.probability for part in analysis.constituents if part.probability is not None]
+        tree = analysis.tree.placed(text.text, text.tokens, text.offset)
+        yield ParsedSentence(name, number, tree, None if analysis.too_long else tuple(known))

@@ -1,0 +1,138 @@
+"""Sets of characters as sorted ranges, with the classes that Java's regular expressions know by name."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]  # first and last code point, in order, apart from each other
+
+LAST: Final = sys.maxunicode
+EVERYTHING: Final[Ranges] = ((0, LAST),)
+LINE_ENDS: Final = "\n\r\x85\u2028\u2029"
+_POSIX: Final = {
+    "Lower": "a-z",
+    "Upper": "A-Z",
+    "ASCII": "\0-\x7f",
+    "Alpha": "a-zA-Z",
+    "Digit": "0-9",
+    "Alnum": "a-zA-Z0-9",
+    "Punct": "!-/:-@[-`{-~",
+    "Graph": "!-~",
+    "Print": " -~",
+    "Blank": " -\x20\t-\t",
+    "Cntrl": "\0-\x1f\x7f-\x7f",
+    "XDigit": "0-9a-fA-F",
+    "Space": "\t-\r -\x20",
+}
+_UNICODE: Final[dict[str, Callable[[str], bool]]] = {
+    "Alphabetic": str.isalpha,
+    "Letter": str.isalpha,
+    "Digit": str.isdecimal,
+    "Lowercase": str.islower,
+    "Uppercase": str.isupper,
+    "White_Space": str.isspace,
+    "WhiteSpace": str.isspace,
+    "Punctuation": lambda character: unicodedata.category(character)[0] == "P",
+    "Ideographic": lambda character: unicodedata.name(character, "").startswith("CJK "),
+    "javaLowerCase": str.islower,
+    "javaUpperCase": str.isupper,
+    "javaWhitespace": str.isspace,
+    "javaLetter": str.isalpha,
+    "javaDigit": str.isdecimal,
+    "javaLetterOrDigit": str.isalnum,
+}
+_SCRIPTS: Final = {  # how the names of their characters begin
+    "Arabic": "ARABIC ",
+    "Armenian": "ARMENIAN ",
+    "Bengali": "BENGALI ",
+    "Cyrillic": "CYRILLIC ",
+    "Devanagari": "DEVANAGARI ",
+    "Georgian": "GEORGIAN ",
+    "Greek": "GREEK ",
+    "Han": "CJK ",
+    "Hangul": "HANGUL ",
+    "Hebrew": "HEBREW ",
+    "Hiragana": "HIRAGANA ",
+    "Katakana": "KATAKANA ",
+    "Latin": "LATIN ",
+    "Tamil": "TAMIL ",
+    "Thai": "THAI ",
+}
+_CATEGORY: Final = re.compile("C[cfnos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?")
+
+
+def union(*sets: Ranges) -> Ranges:
+    merged: list[tuple[int, int]] = []
+    for first, last in sorted(pair for ranges in sets for pair in ranges):
+        if merged and first <= merged[-1][1] + 1:
+            merged[-1] = merged[-1][0], max(last, merged[-1][1])
+        else:
+            merged.append((first, last))
+    return tuple(merged)
+
+
+def complement(ranges: Ranges) -> Ranges:
+    gaps: list[tuple[int, int]] = []
+    start = 0
+    for first, last in ranges:
+        if first > start:
+            gaps.append((start, first - 1))
+        start = last + 1
+    return tuple(gaps) if start > LAST else (*gaps, (start, LAST))
+
+
+def intersection(one: Ranges, other: Ranges) -> Ranges:
+    return complement(union(complement(one), complement(other)))
+
+
+def of_characters(characters: Iterable[str]) -> Ranges:
+    return union(tuple((ord(character), ord(character)) for character in characters))
+
+
+def _of_ends(text: str) -> Ranges:
+    """Ranges from text such as ``a-zA-Z``, three characters each."""
+    return union(tuple((ord(text[at]), ord(text[at + 2])) for at in range(0, len(text), 3)))
+
+
+DIGITS: Final = _of_ends("0-9")
+WORD: Final = _of_ends("a-zA-Z0-9_-_")
+SPACE: Final = _of_ends("\t-\r -\x20")
+HORIZONTAL: Final = of_characters(" \t\xa0\u1680\u180e\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))))
+VERTICAL: Final = of_characters("\n\x0b\f\r\x85\u2028\u2029")
+
+
+@lru_cache(maxsize=64)
+def where(holds: Callable[[str], bool]) -> Ranges:
+    """The characters for which a test is true."""
+    return of_characters(character for character in map(chr, range(LAST + 1)) if holds(character))
+
+
+@lru_cache(maxsize=64)
+def named(name: str) -> Ranges | None:
+    """The class that Java writes ``\\p{name}``, or None if it isn't known."""
+    if name in _POSIX:
+        return _of_ends(_POSIX[name])
+    plain = name.removeprefix("Is").removeprefix("general_category=").removeprefix("gc=")
+    script = name.removeprefix("Is").removeprefix("script=").removeprefix("sc=")
+    if _CATEGORY.fullmatch(plain):
+        return where(lambda character: unicodedata.category(character).startswith(plain))
+    if plain in _UNICODE and name.startswith(("Is", "java")):
+        return where(_UNICODE[plain])
+    if script in _SCRIPTS:
+        return where(lambda character: unicodedata.name(character, "").startswith(_SCRIPTS[script]))
+    return None
+
+
+def other_cases(ranges: Ranges, unicode: bool) -> Ranges:
+    """The set with the other case of each letter: of ASCII letters, or of all."""
+    highest = 0x1FFFF if unicode else 0x7F
+    more: set[str] = set()
+    for first, last in ranges:
+        for character in map(chr, range(first, min(last, highest) + 1)):
+            more.update(case for case in (character.lower(), character.upper()) if len(case) == 1)
+    return union(ranges, of_characters(case for case in more if unicode or ord(case) < 128))

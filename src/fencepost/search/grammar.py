@@ -1,0 +1,400 @@
+"""Reads patterns: text to tokens to ``syntax``. Mistakes are reported with their column and what to write instead.
+
+The language is that of Tregex's manual. Where the manual is silent, its program decides: what a label may contain,
+which names may be used where, and that relations may stand in round brackets as well as square ones.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final, NoReturn
+
+from fencepost.errors import PatternError
+from fencepost.search.java_regex import FLAGS, RegexError
+from fencepost.search.regexes import Regex
+from fencepost.search.syntax import All, Any, Condition, Description, Kind, NodePattern, Related, Relation
+from fencepost.search.tokens import Token, read_tokens
+
+# Other spellings. A number stands for itself: `<,` is `<1`, and `<-` is `<-1` unless a number follows.
+_SAME: Final = {"$.": "$+", "$,": "$-", "$..": "$++", "$,,": "$--", "<<`": "<<-", ">>`": ">>-", "<`": "<-", ">`": ">-"}
+_LONGEST_PATTERN: Final = 20_000  # characters
+_DEEPEST: Final = 100  # brackets
+
+
+def parse_pattern(text: str) -> NodePattern:
+    """The pattern that a text says. Raises PatternError."""
+    if len(text) > _LONGEST_PATTERN:
+        raise PatternError(f"the pattern has {len(text):,} characters", text[:60] + "…", 1, hint="use a file of macros")
+    return _Reader(text).pattern()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = read_tokens(text)
+        self.at = 0
+        self.names: frozenset[str] = frozenset()  # that may be referred to from here on
+        self.negations = 0
+        self.depth = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.at]
+
+    def at_end(self) -> bool:
+        return self.token.kind == "end"
+
+    def take(self, *signs: str) -> bool:
+        if not self.token.is_sign(*signs):
+            return False
+        self.at += 1
+        return True
+
+    def fail(self, message: str, hint: str | None = None, column: int | None = None) -> NoReturn:
+        raise PatternError(message, self.text, column or self.token.column, hint=hint)
+
+    # Nodes
+
+    def pattern(self) -> NodePattern:
+        if self.at_end():
+            self.fail("the pattern is empty", hint="such as NP, or NP < PP")
+        node = self.node()
+        if not self.at_end():
+            self.unexpected()
+        return node
+
+    def unexpected(self) -> NoReturn:
+        """Explains a token that can't follow a whole node."""
+        token = self.token
+        if token.text in (")", "]"):
+            opening = {")": "(", "]": "["}[token.text]
+            self.fail(f"this {token.text} was never opened", hint=f"remove it, or open it with {opening}")
+        if token.kind in ("label", "quoted", "regex", "any"):
+            before = self.tokens[self.at - 1]
+            if token.glued and before.kind == "regex":
+                self.fail(f"{token.text!r} follows an expression", hint="write \\/ for a slash inside of it")
+            self.fail(f"a relation is missing before {token.text}", hint=f"such as < {token.text}")
+        if token.text == "|":
+            hint = "write alternative labels without blanks, NP|VP; or alternative relations, < NP | < VP"
+            self.fail("| must stand between two relations", hint=hint)
+        if token.text == "&":
+            self.fail("& must stand between two relations", hint="such as NP < DT & < NN")
+        if token.text in ("!", "?"):
+            self.fail(f"a relation must follow {token.text}", hint=f"such as {token.text}< NP", column=token.column)
+        if token.text == "(":
+            self.fail("a relation is missing before (", hint="such as < (NP < NN)")
+        if token.text == "~":
+            self.fail("~ takes the place of a label", hint="such as NP=x $ ~x")
+        if token.text == "=":
+            self.fail("a node has only one name", hint="remove one of them")
+        if token.text == "#":
+            self.fail("groups come right after the expression, and the name last", hint="such as /(.)P/#1%x=name")
+        self.fail(f"{token.text} can't stand here", hint="see the list of relations in docs/search.md")
+
+    def node(self) -> NodePattern:
+        """A description and its relations, or a node in brackets with further relations."""
+        opening = self.token
+        if not self.take("("):
+            return self.with_conditions(NodePattern(self.description()))
+        self.enter(opening)
+        if self.token.text == ")":
+            self.fail("there is no node between the brackets", hint="such as (NP < NN)")
+        inner = self.node()
+        self.close(opening, ")")
+        if inner.condition is None and self.begins_condition():
+            hint = "remove the brackets around the label"
+            self.fail("relations can't follow a label that stands alone in brackets", hint, opening.column)
+        return self.with_conditions(inner)
+
+    def enter(self, opening: Token) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.fail(f"more than {_DEEPEST} brackets inside one another", "use fewer", opening.column)
+
+    def close(self, opening: Token, sign: str) -> None:
+        self.depth -= 1
+        if self.at_end():
+            self.fail(f"this {opening.text} is never closed", hint=f"close it with {sign}", column=opening.column)
+        if not self.take(sign):
+            self.unexpected()
+
+    def with_conditions(self, node: NodePattern) -> NodePattern:
+        if not self.begins_condition():
+            return node
+        parts = [] if node.condition is None else [node.condition]
+        new = self.alternatives()
+        if parts and isinstance(new, All) and not (new.negated or new.optional):
+            parts.extend(new.parts)
+        else:
+            parts.append(new)
+        return replace(node, condition=parts[0] if len(parts) == 1 else All(tuple(parts)))
+
+    # Descriptions
+
+    def description(self, in_chain: bool = False) -> Description:
+        start = self.token
+        negated = self.take("!")
+        basic = self.take("@")
+        if self.token.text == "!":
+            self.fail("! stands before @, and once", hint="such as !@NP")
+        kind, labels, regex, reference = self.label(start, basic)
+        groups: list[tuple[int, str]] = []
+        name = None
+        if kind not in ("same node", "same label") and not in_chain:
+            while self.token.text == "#":
+                if negated:
+                    self.fail("a negated label has no groups", "remove the !, or the group")
+                groups.append(self.group(regex))
+        if kind != "same node" and self.token.text == "=" and not in_chain:
+            name = self.new_name()
+        return Description(kind, labels, regex, reference, negated, basic, tuple(groups), name, start.column)
+
+    def label(self, start: Token, basic: bool) -> tuple[Kind, frozenset[str], Regex | None, str]:
+        token = self.token
+        self.at += 1
+        if token.kind == "any":
+            return "any", frozenset(), None, ""
+        if token.kind == "label":
+            return "labels", frozenset(token.text.split("|")) - {""}, None, ""
+        if token.kind == "quoted":
+            return "labels", frozenset({re.sub(r"\\(.)", r"\1", token.text[1:-1])}), None, ""
+        if token.kind == "regex":
+            return "regex", frozenset(), self.regex(token), ""
+        if token.is_sign("=", "~"):
+            kind: Kind = "same node" if token.text == "=" else "same label"
+            name = self.old_name(token)
+            if start.text == "!":
+                hint = f"negate the relation, as in !== {token.text}{name} or !< {token.text}{name}"
+                self.fail(f"! can't stand before {token.text}{name}", hint, start.column)
+            if basic:
+                self.fail(f"@ can't stand before {token.text}{name}", "remove the @", start.column)
+            return kind, frozenset(), None, name
+        self.at -= 1
+        return self.no_label()
+
+    def no_label(self) -> NoReturn:
+        token = self.token
+        before = self.tokens[self.at - 1] if self.at else None
+        after = f" after {before.text}" if before else ""
+        if token.kind == "number":
+            hint = f"write a label that begins with a digit as an expression, /^{token.text}/"
+            self.fail("a number can't be a label", hint=hint)
+        if token.kind in ("relation", "chain") and (before is None or before.kind in ("relation", "chain")):
+            hint = "write __ for any node, or an expression such as /^\\.$/ for a label of signs"
+            self.fail(
+                f"a label is missing before {token.text}" if before is None else f"a label is missing{after}", hint
+            )
+        if token.text == ")" and before is not None and before.text == "(":
+            self.fail("there is no node between the brackets", hint="such as (NP < NN)")
+        hint = "a label such as NP, alternatives such as NP|VP, an expression such as /^NP/, or __ for any node"
+        self.fail(f"a label is missing{after}", hint)
+
+    def regex(self, token: Token) -> Regex:
+        source, _, flags = token.text[1:].rpartition("/")
+        for number, flag in enumerate(flags):
+            if flag not in FLAGS:
+                column = token.column + len(source) + 2 + number
+                self.fail(f"{flag!r} isn't a flag of expressions", "i ignores case, as in /^np/i", column)
+        try:
+            return Regex(source, flags)
+        except RegexError as error:
+            self.fail(error.message, error.hint, token.column + 1 + error.offset)
+
+    def group(self, regex: Regex | None) -> tuple[int, str]:
+        self.take("#")
+        number = self.token
+        if number.kind != "number":
+            self.fail("the number of a group is missing after #", hint="such as /(.)P/#1%x")
+        if regex is not None and not 0 <= int(number.text) <= regex.groups:
+            self.fail(
+                f"the expression has no group {number.text}", hint=f"it has {regex.groups}; #0 is the whole match"
+            )
+        self.at += 1
+        if not self.take("%"):
+            self.fail("% and the name of a variable must follow the number", hint="such as /(.)P/#1%x")
+        return int(number.text), self.identifier("the name of a variable is missing after %", "such as /(.)P/#1%x")
+
+    def identifier(self, message: str, hint: str) -> str:
+        token = self.token
+        if token.kind != "label":
+            self.fail(message, hint)
+        self.at += 1
+        return token.text
+
+    def new_name(self) -> str:
+        self.take("=")
+        column = self.token.column
+        name = self.identifier("a name is missing after =", "a name begins with a letter, as in NP=subject")
+        if name in self.names:
+            hint = f"write ={name} without a label to refer to that node, or choose another name"
+            self.fail(f"{name} is the name of another node already", hint, column)
+        if self.negations:
+            hint = "a node that must not be there can't be named; remove the name"
+            self.fail(f"{name} names a node that is negated", hint, column)
+        self.names |= {name}
+        return name
+
+    def old_name(self, sign: Token) -> str:
+        column = self.token.column
+        hint = "a name begins with a letter, as in NP=x $ =x"
+        name = self.identifier(f"a name is missing after {sign.text}", hint)
+        if name not in self.names:
+            known = (
+                f"the names so far: {', '.join(sorted(self.names))}"
+                if self.names
+                else f"name it first, as in NP={name}"
+            )
+            self.fail(f"no node before this one is named {name}", known, column)
+        return name
+
+    # Relations
+
+    def begins_condition(self) -> bool:
+        if self.token.is_sign("("):
+            return self.holds_relations()
+        return self.token.kind in ("relation", "chain") or self.token.is_sign("!", "?", "[")
+
+    def holds_relations(self) -> bool:
+        """True if the bracket here holds relations rather than a node."""
+        at = self.at
+        while self.tokens[at].is_sign("(", "!", "?"):
+            at += 1
+        return self.tokens[at].kind in ("relation", "chain") or self.tokens[at].is_sign("[")
+
+    def alternatives(self) -> Condition:
+        """Conditions joined by ``|``; each may use the names before it, but not those of the others."""
+        before = self.names
+        known = before
+        parts: list[Condition] = []
+        while True:
+            self.names = before
+            parts.append(self.conjunction())
+            known |= self.names
+            if not self.take("|"):
+                break
+            if not self.begins_condition():
+                self.missing_relation("|")
+        self.names = known
+        return parts[0] if len(parts) == 1 else Any(tuple(parts))
+
+    def missing_relation(self, sign: str) -> NoReturn:
+        if self.token.kind in ("label", "any", "regex", "quoted"):
+            if sign == "|":
+                hint = f"such as | < {self.token.text}; alternative labels have no blanks, as in NP|VP"
+            else:
+                hint = f"such as {sign} < {self.token.text}"
+            self.fail(f"a relation must follow {sign}", hint)
+        self.fail(f"a relation must follow {sign}", hint=f"such as {sign} < NP")
+
+    def conjunction(self) -> Condition:
+        parts = [self.condition()]
+        while True:
+            if self.take("&"):
+                if not self.begins_condition():
+                    self.missing_relation("&")
+            elif not self.begins_condition():
+                break
+            parts.append(self.condition())
+        return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+    def condition(self) -> Condition:
+        sign = self.token
+        if self.take("!"):
+            if not self.begins_condition():
+                self.missing_relation("!")
+            self.negations += 1
+            inner = self.condition()
+            self.negations -= 1
+            if inner.optional:
+                self.fail("a relation can't be both negated and optional", "remove ! or ?", sign.column)
+            return replace(inner, negated=True)
+        if self.take("?"):
+            if not self.begins_condition():
+                self.missing_relation("?")
+            if self.token.text == "?":
+                self.fail("a relation is optional or not", "remove one ?", sign.column)
+            inner = self.condition()
+            if inner.negated:
+                self.fail("a relation can't be both negated and optional", "remove ! or ?", sign.column)
+            return replace(inner, optional=True)
+        if self.take("[", "("):
+            self.enter(sign)
+            if not self.begins_condition():
+                self.missing_relation(sign.text)
+            group = self.alternatives()
+            self.close(sign, {"[": "]", "(": ")"}[sign.text])
+            return group
+        return self.related()
+
+    def related(self) -> Condition:
+        token = self.token
+        self.at += 1
+        if token.text == "<...":
+            return self.exactly(token)
+        relation = self.relation(token)
+        opening = self.token
+        if self.take("("):
+            self.enter(opening)
+            node = self.node()
+            self.close(opening, ")")
+        else:
+            node = NodePattern(self.description())
+        return Related(relation, node)
+
+    def relation(self, token: Token) -> Relation:
+        if token.kind == "chain":
+            opening = self.token
+            if not self.take("("):
+                self.fail(f"( must follow {token.text}", hint=f"such as NP {token.text}(NP) NN")
+            inner = self.description(in_chain=True)
+            if not self.take(")"):
+                if self.at_end():
+                    self.fail("this ( is never closed", "close it with )", opening.column)
+                hint = "inside the brackets stands one label, without a name or relations"
+                self.fail(f"{self.token.text} can't stand inside {token.text}(…)", hint)
+            if inner.kind in ("same node", "same label"):
+                self.fail("a chain is described by a label", "such as <+(VP)", inner.column)
+            return Relation(token.text, chain=inner)
+        symbol = _SAME.get(token.text, token.text)
+        if symbol == "<=" and self.token.glued and self.token.kind == "label" and self.token.text in self.names:
+            self.at -= 1  # <=x is < =x where x is a name
+            self.tokens[self.at] = Token("sign", "=", token.column + 1, True)
+            return Relation("<")
+        if symbol in ("<", ">", "<-", ">-", "<<<") and self.token.kind == "number":
+            return self.numbered(symbol)
+        if symbol in ("<,", ">,", "<-", ">-"):
+            return Relation(f"{symbol[0]}i", {",": 1, "-": -1}[symbol[1]])
+        if symbol == "$" and self.token.glued and self.token.text == symbol:
+            self.fail(
+                f"{symbol}{symbol} isn't a relation", "$ is any sister, $++ and $-- those to one side", token.column
+            )
+        return Relation(symbol)
+
+    def numbered(self, symbol: str) -> Relation:
+        token = self.token
+        self.at += 1
+        if symbol.endswith("-") and token.text.startswith("-"):
+            self.fail("there are two minus signs before the number", "such as <-2", token.column)
+        number = int(symbol[1:].removeprefix("<<") + token.text)
+        if number == 0:
+            self.fail("children are counted from 1", f"{symbol[0]}1 is the first, {symbol[0]}-1 the last", token.column)
+        return Relation("<<<i" if symbol == "<<<" else f"{symbol[0]}i", number)
+
+    def exactly(self, token: Token) -> Condition:
+        """``<... { A ; B }``: A and B are the children, in this order, and there are no others."""
+        opening = self.token
+        if not self.take("{"):
+            self.fail("{ must follow <...", hint="such as NP <... { DT ; NN }")
+        parts: list[Condition] = []
+        while True:
+            parts.append(Related(Relation("<i", len(parts) + 1), self.node()))
+            if not self.take(";"):
+                break
+        if self.at_end():
+            self.fail("this { is never closed", "close it with }", opening.column)
+        if not self.take("}"):
+            self.unexpected()
+        others = NodePattern(Description("any", column=token.column))
+        parts.append(Related(Relation("<i", len(parts) + 1), others, negated=True))
+        return All(tuple(parts))

@@ -1,0 +1,406 @@
+"""The relations of ``definitions`` over whole columns: for each node A, in how many ways related nodes B match.
+
+Trees lie one after the other and nodes before their children, so most relations ask for the nodes B in a range: below A
+are the nodes from A + 1 to its end. Sums over ranges are differences of running sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from fencepost.search.columns import Columns
+from fencepost.search.syntax import Relation
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.integer]
+    Sums = npt.NDArray[np.float64]
+
+
+_SPARSE: Final = 16  # below this share of all nodes, searching is faster than an array with an entry for each
+
+
+class Bag:
+    """Nodes that match, in order, and in how many ways each."""
+
+    def __init__(self, columns: Columns, nodes: Array, ways: Sums) -> None:
+        self.columns = columns
+        self.nodes = nodes
+        self.ways = ways
+
+    @cached_property
+    def running(self) -> Sums:
+        """``running[i]`` is the sum of the ways of the first i nodes."""
+        return _running(self.ways)
+
+    def between(self, first: Array, last: Array) -> Sums:
+        """The ways of the nodes from ``first`` up to but not including ``last``, pair by pair."""
+        nodes = self.nodes
+        return self.running[np.searchsorted(nodes, last)] - self.running[np.searchsorted(nodes, first)]
+
+    def of(self, nodes: Array) -> Sums:
+        """The ways of these nodes; 0 for those that aren't here, and for -1."""
+        if len(self.nodes) == 0 or len(nodes) < len(self.columns) // _SPARSE:
+            place = np.minimum(np.searchsorted(self.nodes, nodes), max(len(self.nodes) - 1, 0))
+            return (
+                np.where(self.nodes[place] == nodes, self.ways[place], 0) if len(self.nodes) else np.zeros(len(nodes))
+            )
+        return self._by_node[nodes]
+
+    @cached_property
+    def _by_node(self) -> Sums:
+        ways = np.zeros(len(self.columns) + 1)
+        ways[self.nodes] = self.ways
+        return ways
+
+    def below(self, nodes: Array, where: npt.NDArray[np.bool_] | None = None) -> Sums:
+        """The ways of the children of each node. ``where`` tells which of the nodes here count."""
+        above = self.columns.parent[self.nodes]
+        kept = above >= 0 if where is None else (above >= 0) & where
+        return _by_key(above[kept], self.ways[kept], nodes, len(self.columns))
+
+    @cached_property
+    def ended(self) -> tuple[Array, Sums]:
+        """The ends of the nodes in order, and running sums of their ways."""
+        ends = self.columns.end[self.nodes]
+        order = np.argsort(ends, kind="stable")
+        return ends[order], _running(self.ways[order])
+
+    def ended_by(self, place: Array) -> Sums:
+        """The ways of the nodes that end at or before a node."""
+        ends, running = self.ended
+        return running[np.searchsorted(ends, place, side="right")]
+
+    def above(self, nodes: Array) -> Sums:
+        """The ways of the ancestors of each node: of those that begin before it but don't end before it."""
+        return self.running[np.searchsorted(self.nodes, nodes)] - self.ended_by(nodes)
+
+    def in_group(self, group: Array, nodes: Array, after: bool) -> Sums:
+        """The ways of the nodes that are in the same group as each node, and after or before it."""
+        size = np.int64(len(self.columns) + 1)
+        keys = group[self.nodes].astype(np.int64) * size + self.nodes
+        order = np.argsort(keys, kind="stable")
+        running = _running(self.ways[order])
+        mine = group[nodes].astype(np.int64) * size
+        here = np.searchsorted(keys[order], mine + nodes + after)
+        edge = np.searchsorted(keys[order], mine + size if after else mine)
+        between: Sums = running[edge] - running[here]
+        return between if after else -between
+
+
+def _by_key(keys: Array, ways: Sums, wanted: Array, size: int) -> Sums:
+    """The sum of the ways with each wanted key. Keys are 0 up to ``size``; a wanted key of -1 has no ways."""
+    if len(keys) < size // _SPARSE:
+        order = np.argsort(keys, kind="stable")
+        running = _running(ways[order])
+        keys = keys[order]
+        first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
+        return np.asarray(running[last] - running[first])
+    sums = np.asarray(np.bincount(keys, weights=ways, minlength=size + 1), np.float64)
+    return sums[wanted]
+
+
+def _running(ways: Sums) -> Sums:
+    running = np.zeros(len(ways) + 1)
+    np.cumsum(ways, out=running[1:])
+    return running
+
+
+Join: TypeAlias = "Callable[[Columns, Array, Bag], Sums]"
+
+
+def children(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.below(nodes)
+
+
+def parent(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.of(columns.parent[nodes])
+
+
+def descendants(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.between(nodes + 1, columns.end[nodes])
+
+
+def ancestors(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.above(nodes)
+
+
+def nth_child(columns: Columns, nodes: Array, bag: Bag, number: int) -> Sums:
+    place = columns.place if number > 0 else columns.place_from_last
+    chosen = place[bag.nodes] == abs(number)
+    return bag.below(nodes, chosen)
+
+
+def parent_of_nth(columns: Columns, nodes: Array, bag: Bag, number: int) -> Sums:
+    place = columns.place if number > 0 else columns.place_from_last
+    return np.where(place[nodes] == abs(number), parent(columns, nodes, bag), 0)
+
+
+def only_child(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.below(nodes, columns.is_only_child[bag.nodes])
+
+
+def parent_of_only(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return np.where(columns.is_only_child[nodes], parent(columns, nodes, bag), 0)
+
+
+def unary_descendants(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    # The only child of a node is the next node, so a chain is a run of nodes up to the first one that branches.
+    stops = columns.branching[np.searchsorted(columns.branching, nodes)]
+    return bag.between(nodes + 1, stops + 1)
+
+
+def unary_ancestors(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.between(_after_last(columns.branching, nodes), nodes)
+
+
+def leftmost_descendants(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    # The leftmost descendants of a node are the nodes up to the next word.
+    first_words = columns.words[np.searchsorted(columns.words, nodes)]
+    return bag.between(nodes + 1, first_words + 1)
+
+
+def ancestors_of_leftmost(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.between(_after_last(columns.words, nodes), nodes)
+
+
+def _after_last(stops: Array, nodes: Array) -> Array:
+    """The node after the last stop before each node."""
+    found = np.searchsorted(stops, nodes)
+    return np.where(found > 0, stops[np.maximum(found - 1, 0)] + 1, 0)
+
+
+def rightmost_descendants(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.in_group(columns.end, nodes, after=True)
+
+
+def ancestors_of_rightmost(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.in_group(columns.end, nodes, after=False)
+
+
+def words(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    chosen = columns.is_word[bag.nodes]
+    return descendants(columns, nodes, Bag(columns, bag.nodes[chosen], bag.ways[chosen])) * ~columns.is_word[nodes]
+
+
+def nth_word(columns: Columns, nodes: Array, bag: Bag, number: int) -> Sums:
+    first, last = columns.words_before[nodes], columns.words_before[columns.end[nodes]]
+    word = first + number - 1 if number > 0 else last + number
+    inside = (word >= first) & (word < last) & ~columns.is_word[nodes]
+    return np.where(inside, bag.of(columns.words[np.where(inside, word, 0)]), 0)
+
+
+def sisters(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    above = columns.parent[nodes]
+    return np.where(above >= 0, bag.below(above) - bag.of(nodes), 0)
+
+
+def right_sisters(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return np.where(columns.parent[nodes] >= 0, bag.in_group(columns.parent, nodes, after=True), 0)
+
+
+def left_sisters(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return np.where(columns.parent[nodes] >= 0, bag.in_group(columns.parent, nodes, after=False), 0)
+
+
+def next_sister(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.of(columns.next_sister[nodes])
+
+
+def previous_sister(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.of(columns.previous_sister[nodes])
+
+
+def following(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.between(columns.end[nodes], columns.roots[columns.tree_of(nodes) + 1])
+
+
+def preceding(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    # The last word of the tree before ends where this tree begins, and doesn't count.
+    earlier = bag.ended_by(columns.roots[columns.tree_of(nodes)])
+    return np.subtract(bag.ended_by(nodes), earlier)
+
+
+def next_nodes(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    after = columns.end[nodes]
+    first_words = columns.words_before[bag.nodes]
+    return np.where(
+        _is_inside(columns, after), _by_key(first_words, bag.ways, columns.words_before[after], columns.tokens), 0
+    )
+
+
+def previous_nodes(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    words_after = columns.words_before[columns.end[bag.nodes]]
+    start = columns.words_before[nodes]
+    at_start = start == columns.words_before[columns.roots[columns.tree_of(nodes)]]
+    return np.where(at_start, 0, _by_key(words_after, bag.ways, start, columns.tokens))
+
+
+def _is_inside(columns: Columns, ends: Array) -> npt.NDArray[np.bool_]:
+    """True where the end of a node isn't the end of its tree."""
+    return (ends < len(columns)) & (columns.parent[np.minimum(ends, len(columns) - 1)] >= 0)
+
+
+def head(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    is_head = columns.head_word[bag.nodes] == columns.head_word[columns.parent[bag.nodes]]
+    return bag.below(nodes, is_head)
+
+
+def phrase_of_head(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    above = columns.parent[nodes]
+    is_head = (above >= 0) & (columns.head_word[nodes] == columns.head_word[above])
+    return np.where(is_head, bag.of(above), 0)
+
+
+def heads(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.in_group(columns.head_word, nodes, after=True)
+
+
+def phrases_of_head(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.in_group(columns.head_word, nodes, after=False)
+
+
+def itself(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.of(nodes)
+
+
+def itself_or_children(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    return bag.of(nodes) + bag.below(nodes)
+
+
+def anywhere(columns: Columns, nodes: Array, bag: Bag) -> Sums:
+    trees = columns.tree_of(nodes)
+    return bag.between(columns.roots[trees], columns.roots[trees + 1])
+
+
+# Chains. ``links`` tells for each node whether it may be passed.
+
+
+def chain_down(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:
+    """A <+(C) B: every B adds its ways to its parent, and to further ancestors as long as it passes nodes C."""
+    sums = np.zeros(len(columns))
+    above, ways = columns.parent[bag.nodes], bag.ways
+    while len(above):
+        inside = above >= 0
+        above, ways = above[inside], ways[inside]
+        sums += np.bincount(above, weights=ways, minlength=len(columns))
+        passed = links[above]
+        above, ways = columns.parent[above[passed]], ways[passed]
+    return sums[nodes]
+
+
+def chain_up(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:
+    """A >+(C) B: the ancestors of A up to the first that isn't C."""
+    top = columns.parent[nodes]
+    while True:
+        passed = (top >= 0) & links[top]
+        if not passed.any():
+            break
+        top = np.where(passed, columns.parent[top], top)
+    beyond = np.where(top >= 0, bag.above(np.maximum(top, 0)), 0)
+    return bag.above(nodes) - beyond
+
+
+def chain_left(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:
+    """A ,+(C) B: from phrase to phrase, each ending right before the last, as long as one of its first nodes is C."""
+    running = _running(links.astype(np.float64))
+    sums = np.zeros(len(nodes))
+    index = np.arange(len(nodes))
+    before = _phrase_before(columns, nodes)
+    while len(index):
+        inside = before >= 0
+        index, before = index[inside], before[inside]
+        stops = columns.words[np.searchsorted(columns.words, before)] + 1
+        sums[index] += bag.between(before, stops)
+        passed = running[stops] > running[before]
+        index, before = index[passed], _phrase_before(columns, before[passed])
+    return sums
+
+
+def _phrase_before(columns: Columns, nodes: Array) -> Array:
+    """The largest phrase that ends right before each node, or -1."""
+    return columns.previous_sister[_after_last(columns.words, nodes)]
+
+
+def chain_right(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:
+    """A .+(C) B: the nodes B that begin at a word to which nodes C lead, one after the other, from the end of A."""
+    begin_at = np.bincount(columns.words_before[bag.nodes], weights=bag.ways, minlength=columns.tokens + 1)
+    ends = columns.end[nodes]
+    inside = _is_inside(columns, ends)
+    start = columns.words_before[ends]
+    sums = np.where(inside, begin_at[start], 0)
+    linking = np.flatnonzero(links)
+    steps: dict[int, set[int]] = {}
+    stops = columns.end[linking]
+    kept = _is_inside(columns, stops)
+    froms, tos = columns.words_before[linking[kept]], columns.words_before[stops[kept]]
+    for one, other in zip(froms.tolist(), tos.tolist(), strict=True):
+        steps.setdefault(one, set()).add(other)
+    reached_ways: dict[int, float] = {}
+    for index in np.flatnonzero(inside).tolist():
+        word = int(start[index])
+        if word in steps:
+            if word not in reached_ways:
+                reached_ways[word] = float(begin_at[sorted(_reached(word, steps))].sum())
+            sums[index] = reached_ways[word]
+    return sums
+
+
+def _reached(word: int, steps: dict[int, set[int]]) -> set[int]:
+    reached = {word}
+    waiting = [word]
+    while waiting:
+        new = steps.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting.extend(new)
+    return reached
+
+
+SIMPLE: Final[dict[str, Join]] = {
+    "<": children,
+    ">": parent,
+    "<<": descendants,
+    ">>": ancestors,
+    "<:": only_child,
+    ">:": parent_of_only,
+    "<<:": unary_descendants,
+    ">>:": unary_ancestors,
+    "<<,": leftmost_descendants,
+    "<<-": rightmost_descendants,
+    ">>,": ancestors_of_leftmost,
+    ">>-": ancestors_of_rightmost,
+    "<<<": words,
+    "$": sisters,
+    "$++": right_sisters,
+    "$--": left_sisters,
+    "$+": next_sister,
+    "$-": previous_sister,
+    "..": following,
+    ",,": preceding,
+    ".": next_nodes,
+    ",": previous_nodes,
+    "<#": head,
+    ">#": phrase_of_head,
+    "<<#": heads,
+    ">>#": phrases_of_head,
+    "==": itself,
+    "<=": itself_or_children,
+    ":": anywhere,
+}
+NUMBERED: Final = {"<i": nth_child, ">i": parent_of_nth, "<<<i": nth_word}
+CHAINS: Final = {"<+": chain_down, ">+": chain_up, ".+": chain_right, ",+": chain_left}
+
+
+def join(relation: Relation, columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_] | None) -> Sums:
+    """In how many ways the nodes that each node has a relation to match."""
+    if relation.symbol in SIMPLE:
+        return SIMPLE[relation.symbol](columns, nodes, bag)
+    if relation.symbol in NUMBERED:
+        return NUMBERED[relation.symbol](columns, nodes, bag, relation.number)
+    assert links is not None
+    return CHAINS[relation.symbol](columns, nodes, bag, links)
