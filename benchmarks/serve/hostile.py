@@ -1,6 +1,6 @@
 """Sends hostile requests to the server and prints what it answers, how fast, and how much memory it takes.
 
-    python benchmarks/serve/hostile.py
+python benchmarks/serve/hostile.py
 """
 
 from __future__ import annotations

@@ -457,3 +457,21 @@ def test_functions_are_shown_if_the_model_has_them(open_page: Open, tmp_path: Pa
         page.locator("#drawing [role=treeitem]").filter(has=page.locator(".phrase")).nth(number).click()
         expect(page.locator("#details")).to_contain_text("Function")
         expect(page.locator("#details")).to_contain_text(f"{labels[number].split('-')[1]}: ")
+
+
+def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
+    page = open_page(f"It works. {TELESCOPE}", expected="422")
+    expect(sentences(page)).to_have_count(2)
+    page.locator("#pattern").fill("NP < PRP")
+    expect(page.locator("#matches")).to_have_text("2 matches in 2 sentences")
+    assert page.locator(".node.matches").count() == 1
+    expect(sentences(page).nth(1)).to_contain_text("1×")
+    page.locator("#pattern").press("Enter")
+    page.locator("#pattern").press("Enter")
+    assert words(page)[0] == "I"
+    expect(page.locator("#details h2")).to_have_text("NP: noun phrase")
+    page.locator("#pattern").fill("NP < (")
+    expect(page.locator("#matches")).to_contain_text("column 7")
+    page.locator("#pattern").fill("")
+    expect(page.locator("#matches")).to_have_text("")
+    assert page.locator(".node.matches").count() == 0

@@ -201,7 +201,7 @@ def test_metrics_count_requests_and_sentences(tmp_path: Path) -> None:
 def test_the_docs_need_no_script_and_describe_every_endpoint(client: Client) -> None:
     page = client.get("/docs").text
     paths = client.get("/openapi.json").json()["paths"]
-    assert set(paths) == {"/v1/parse", "/v1/models", "/v1/labels", "/", "/healthz", "/readyz", "/metrics"}
+    assert set(paths) == {"/v1/parse", "/v1/search", "/v1/models", "/v1/labels", "/", "/healthz", "/readyz", "/metrics"}
     assert all(f"<code>{method.upper()} {path}</code>" in page for path in paths for method in paths[path])
     assert "<script" not in page
     assert "//" not in re.sub(r"http://127\S+", "", page.replace("https://www.w3.org", ""))

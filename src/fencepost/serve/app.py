@@ -29,6 +29,7 @@ from fencepost.serve.guard import PAGE, PROBLEMS, Guard
 from fencepost.serve.metrics import MODEL_COUNTERS, Metrics
 from fencepost.serve.models import Models
 from fencepost.serve.requests import read_request
+from fencepost.serve.searching import MOST_MATCHES, Searcher, read_search
 from fencepost.serve.settings import Settings
 from fencepost.trees.label_names import label_names
 
@@ -45,8 +46,10 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         models.close()
+        searcher.close()
 
     models = load(settings, _report)
+    searcher = Searcher()
     app = FastAPI(
         title="fencepost",
         version=__version__,
@@ -58,6 +61,7 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
     app.add_exception_handler(RequestError, _failed)
     app.add_exception_handler(HTTPException, _refused)
     _add_parsing(app, models, settings)
+    _add_search(app, searcher, settings)
     _add_corenlp(app, models, settings)
     _add_status(app, models, metrics)
     _add_pages(app)
@@ -100,6 +104,14 @@ def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:
             kind: {label: name._asdict() for label, name in names.items()} for kind, names in label_names().items()
         }
         return JSONResponse(named, headers={"Cache-Control": "no-cache"})
+
+
+def _add_search(app: FastAPI, searcher: Searcher, settings: Settings) -> None:
+    @app.post("/v1/search", **description.SEARCH)
+    async def search(request: Request) -> Response:
+        asked = read_search(await read_body(request, settings))
+        found = await asyncio.to_thread(searcher.search, asked.pattern, asked.trees)
+        return JSONResponse({"matches": found, "truncated": len(found) >= MOST_MATCHES})
 
 
 def _add_corenlp(app: FastAPI, models: Models, settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from fencepost.serve.requests import ParseRequest
+from fencepost.serve.searching import SearchRequest
 
 ABOUT: Final = (
     "A constituency parser: text in, labelled phrase-structure trees out. An answer that isn't trees has the fields "
@@ -62,6 +63,39 @@ PARSE: Final[dict[str, Any]] = {
             {"schema": ParseRequest.model_json_schema(), "example": {"text": "It works.", "probabilities": True}},
         ),
         "x-curl": """curl -d '{"text": "It works.", "probabilities": true}' URL/v1/parse""",
+    },
+}
+SEARCH: Final[dict[str, Any]] = {
+    "summary": "Find a pattern in trees",
+    "description": (
+        "The pattern is in Tregex's language. Each match has the number of its `tree`, the number of its `node` in the "
+        "tree (from the root, each before its children, a tag and its word as one), its `label`, its words from "
+        "`start` to `end`, and the words of the nodes that the pattern `names`. At most 10,000 matches are given."
+    ),
+    "responses": {
+        200: {
+            "description": "the matches, in order",
+            "content": {
+                "application/json": {
+                    "example": {
+                        "matches": [{"tree": 0, "node": 2, "label": "NP", "start": 0, "end": 1, "names": {}}],
+                        "truncated": False,
+                    }
+                }
+            },
+        },
+        **_failures(401, 408, 413, 422, 429, 503),
+    },
+    "openapi_extra": {
+        **_body(
+            "application/json",
+            {
+                "schema": SearchRequest.model_json_schema(),
+                "example": {"pattern": "NP < PRP", "trees": ["(TOP (S (NP (PRP It)) (VP (VBZ works))))"]},
+            },
+        ),
+        "x-curl": """curl -d '{"pattern": "NP < PRP", "trees": ["(TOP (S (NP (PRP It)) (VP (VBZ works))))"]}' """
+        """URL/v1/search""",
     },
 }
 MODELS: Final[dict[str, Any]] = {

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -60,18 +60,31 @@ class ParseRequest(BaseModel):
         return (Placed(number, each) for number, text in enumerate(texts) for each in read_stream([text], self.mode))
 
 
+EXAMPLE: Final = '{"text": "It works."}'
+_WRONG: Final = {
+    "text": "text must be a string or a list of strings",
+    "tokens": "tokens must be a list of words, or a list of lists of words",
+}
+Fields = TypeVar("Fields", bound=BaseModel)
+
+
 def read_request(body: bytes) -> ParseRequest:
     """The request in a body. Raises InvalidError if it isn't one."""
-    try:
-        request = ParseRequest.model_validate_json(body)
-    except ValidationError as error:
-        raise _invalid(error) from None
+    request = read_fields(ParseRequest, body, EXAMPLE, _WRONG)
     if (request.text is None) == (request.tokens is None):
         what = "neither" if request.text is None else "both"
-        raise InvalidError(f"give text or tokens, not {what}", hint='such as {"text": "It works."}')
+        raise InvalidError(f"give text or tokens, not {what}", hint=f"such as {EXAMPLE}")
     if request.stream and request.format != "json":
         raise InvalidError("a stream is always JSON", hint='leave out "format" or "stream"')
     return request
+
+
+def read_fields(kind: type[Fields], body: bytes, example: str, wrong: Mapping[str, str]) -> Fields:
+    """The fields in a body. ``wrong`` has the message for fields whose types are hard to describe otherwise."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        raise _invalid(error, kind, example, wrong) from None
 
 
 def of_tokens(words: Sequence[str]) -> TextSentence:
@@ -84,23 +97,19 @@ def of_tokens(words: Sequence[str]) -> TextSentence:
     return TextSentence(" ".join(words), 0, tokens, tokenized=True)
 
 
-_TYPES = {
-    "text": "text must be a string or a list of strings",
-    "tokens": "tokens must be a list of words, or a list of lists of words",
-}
-
-
-def _invalid(error: ValidationError) -> InvalidError:
+def _invalid(error: ValidationError, kind: type[BaseModel], example: str, wrong: Mapping[str, str]) -> InvalidError:
     """The first problem in one sentence."""
     problem = error.errors(include_url=False, include_input=False)[0]
     where = [str(part) for part in problem["loc"]]
     if problem["type"] == "json_invalid":
-        return InvalidError(f"the body isn't JSON: {problem['ctx']['error']}", hint='such as {"text": "It works."}')
+        return InvalidError(f"the body isn't JSON: {problem['ctx']['error']}", hint=f"such as {example}")
     if not where:
-        return InvalidError("the body must be a JSON object", hint='such as {"text": "It works."}')
+        return InvalidError("the body must be a JSON object", hint=f"such as {example}")
+    if problem["type"] == "missing":
+        return InvalidError(f"{where[0]} is missing", hint=f"such as {example}")
     if problem["type"] == "extra_forbidden":
-        near = difflib.get_close_matches(where[0], ParseRequest.model_fields, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(ParseRequest.model_fields)}"
+        near = difflib.get_close_matches(where[0], kind.model_fields, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(kind.model_fields)}"
         return InvalidError(f"unknown field {where[0][:50]!r}", hint=hint)
     message = problem["msg"][:1].lower() + problem["msg"][1:]
-    return InvalidError(_TYPES.get(where[0], f"{where[0]}: {message}"))
+    return InvalidError(wrong.get(where[0], f"{where[0]}: {message}"))

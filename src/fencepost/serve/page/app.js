@@ -548,12 +548,11 @@ async function start() {
   get("text").value = link.text ?? "";
   setReading(["line", "tokens"].includes(link.reading) ? link.reading : "text");
   try {
-    const [{models, search}, labels] = await Promise.all([getJson("/v1/models"), getJson("/v1/labels")]);
+    const [{models}, labels] = await Promise.all([getJson("/v1/models"), getJson("/v1/labels")]);
     state.models = models;
     state.model = models.some((model) => model.name === link.model) ? link.model : null;
     setLabels(labels);
-    get("search-part").hidden = !search;
-    get("pattern").value = search && link.pattern ? link.pattern : "";
+    get("pattern").value = link.pattern ?? "";
   } catch (error) {
     showProblem(error);
     return;
