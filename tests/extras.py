@@ -24,6 +24,15 @@ EXTRAS: Final = frozenset(
         "pyarrow",
         "zstandard",
         "ray",
+        "fastapi",
+        "starlette",
+        "pydantic",
+        "uvicorn",
+        "httptools",
+        "uvloop",
+        "requests",
+        "playwright",
+        "axe_playwright_python",
     }
 )
 LATE: Final = {"fencepost.training.train.train": "torch"}  # names whose import is cheap, but not their use

@@ -25,6 +25,7 @@ BUILT_ON_EXTRAS = {
     "export",
     "integrations",
     "model",
+    "serve",
     "training",
 }
 FILES = sorted(path.relative_to(SOURCES) for path in SOURCES.rglob("*.py"))

@@ -37,6 +37,7 @@ ORDER = (
     "analysis",
     "experiments",
     "integrations",
+    "serve",
     "cli",
 )
 # A tree draws itself and becomes NLTK's: the rooms that do it are loaded only when it is asked to.

@@ -19,6 +19,7 @@ from fencepost.errors import FencepostError, OutputError, TrainingError, UsageEr
 COMMANDS: Final = (
     "parse",
     "corpus",
+    "serve",
     "train",
     "evaluate",
     "score",

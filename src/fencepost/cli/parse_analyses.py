@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import starmap
 from typing import TypeAlias
 
 from fencepost.cli.parse_input import Item
-from fencepost.parsing.confidence import Analysis, without_probabilities
+from fencepost.parsing.confidence import Analysis, hide_probabilities, without_probabilities
 from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers
 from fencepost.trees.tree import Tree
@@ -35,14 +34,9 @@ def analyze_items(
         arguments.kbest or 0, decoding=arguments.decoding, batch_tokens=size, functions=arguments.functions
     )
     for chunk, analyses in workers.do_items(job, items, is_waiting):
-        yield chunk, iter(analyses) if arguments.probabilities else map(_hide_probabilities, analyses)
+        yield chunk, iter(analyses) if arguments.probabilities else map(hide_probabilities, analyses)
 
 
 def _tree_alone(tree: Tree, score: float) -> Analysis:
     """The analysis for an output without constituents. To list them, the tree would have to be built."""
     return Analysis(tree, score, ())
-
-
-def _hide_probabilities(analysis: Analysis) -> Analysis:
-    """Drops the probabilities that were computed only to rank k trees."""
-    return replace(analysis, constituents=tuple(replace(part, probability=None) for part in analysis.constituents))

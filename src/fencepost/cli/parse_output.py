@@ -10,8 +10,9 @@ from fencepost.drawing import html
 from fencepost.drawing.svg import stack_svg, to_svg
 from fencepost.drawing.terminal import pretty
 from fencepost.drawing.visible_text import visible
-from fencepost.parsing.confidence import Analysis, Constituent, ScoredTree
+from fencepost.parsing.confidence import Analysis
 from fencepost.parsing.pictures import drawings_of
+from fencepost.parsing.records import sentence_record
 
 
 class Writer(Protocol):
@@ -111,37 +112,12 @@ WRITERS: Final[dict[str, type[Writer]]] = {
 
 
 def record(item: Item, analysis: Analysis | None) -> dict[str, Any]:
-    """A sentence as plain data. Offsets of tokens count characters of ``text``; those of constituents count tokens."""
-    tokens = item.text_sentence.tokens
-    tags = [None] * len(tokens) if analysis is None else analysis.tree.tags()
-    content: dict[str, Any] = {
+    """A sentence as plain data, with where it comes from."""
+    content = {
         "file": item.origin.file,
         "document": item.origin.document,
-        "text": item.text_sentence.text,
-        "offset": item.text_sentence.offset,
-        "tokens": [
-            {"text": token.text, "start": token.start, "end": token.end, "tag": tag}
-            for token, tag in zip(tokens, tags, strict=True)
-        ],
-        "tree": None if analysis is None else str(analysis.tree),
-        "score": None if analysis is None else analysis.score,
-        "constituents": [] if analysis is None else [_constituent(part) for part in analysis.constituents],
+        **sentence_record(item.text_sentence, analysis),
     }
-    if analysis is not None and analysis.trees:
-        content["kbest"] = [_scored(one) for one in analysis.trees]
     if item.problem is not None:
         content["error"] = item.problem
     return content
-
-
-def _constituent(part: Constituent) -> dict[str, Any]:
-    plain: dict[str, Any] = {"label": part.label, "start": part.start, "end": part.end}
-    if part.probability is not None:
-        plain["probability"] = round(part.probability, 6)
-    if part.function_probability is not None:
-        plain |= {"function": part.function, "function_probability": round(part.function_probability, 6)}
-    return plain
-
-
-def _scored(one: ScoredTree) -> dict[str, Any]:
-    return {"tree": str(one.tree), "score": one.score, "probability": one.probability}

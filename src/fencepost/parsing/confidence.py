@@ -40,6 +40,7 @@ class ScoredTree:
     tree: Tree
     score: float  # the sum of the scores of its constituents
     probability: float | None = None
+    constituents: tuple[Constituent, ...] = ()  # with probabilities, as in ``Analysis``; empty if not asked for
 
     def _repr_svg_(self) -> str:
         return self.tree.to_svg()  # notebooks call this method
@@ -67,6 +68,15 @@ def without_probabilities(tree: Tree, score: float, trees: tuple[ScoredTree, ...
     spans = spans_below_root(tree)
     constituents = tuple(Constituent(label, span.start, span.end) for span in spans for label in span.label)
     return Analysis(tree, score, constituents, trees)
+
+
+def hide_probabilities(analysis: Analysis) -> Analysis:
+    """Drops the probabilities that were computed only to rank k trees."""
+    return replace(
+        analysis,
+        constituents=tuple(replace(part, probability=None) for part in analysis.constituents),
+        trees=tuple(replace(one, constituents=()) for one in analysis.trees),
+    )
 
 
 class ConstituentReader:
@@ -124,14 +134,20 @@ class Analyst:
         log_z = float(posterior.log_z[0])
         best = k_best(alone, 0, max(self.k, 1), self.force_root)
         trees = tuple(
-            ScoredTree(build(tree), tree.score, float(np.exp(tree.score / self.temperature - log_z))) for tree in best
+            ScoredTree(
+                build(tree),
+                tree.score,
+                float(np.exp(tree.score / self.temperature - log_z)),
+                tuple(self._reader.read(tree, posterior)),
+            )
+            for tree in best[: self.k]
         )
         chosen = best[0]
         if self.decoding == "risk":
             (chosen,) = risk.decode(posterior, self.force_root)
             chosen = replace(chosen, score=float(own[0, chosen.starts, chosen.ends, chosen.labels].sum()))
         constituents = tuple(self._reader.read(chosen, posterior))
-        return Analysis(build(chosen), chosen.score, constituents, trees[: self.k])
+        return Analysis(build(chosen), chosen.score, constituents, trees)
 
     @cached_property
     def _reader(self) -> ConstituentReader:

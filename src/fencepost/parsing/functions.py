@@ -10,7 +10,7 @@ import numpy as np
 from fencepost.backends.base import FunctionReader
 from fencepost.features.constituents import Constituents
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.parsing.confidence import Analysis
+from fencepost.parsing.confidence import Analysis, Constituent
 from fencepost.trees.functions import with_functions
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Tree
@@ -47,18 +47,25 @@ class FunctionWriter:
         return replace(
             analysis,
             tree=_labelled(analysis.tree, own),
-            constituents=tuple(
-                replace(part, function=function, function_probability=probability)
-                for part, (function, probability) in zip(analysis.constituents, own, strict=True)
-            ),
+            constituents=_parts(analysis.constituents, own),
             trees=tuple(
-                replace(one, tree=_labelled(one.tree, its)) for one, its in zip(analysis.trees, others, strict=True)
+                replace(one, tree=_labelled(one.tree, its), constituents=_parts(one.constituents, its))
+                for one, its in zip(analysis.trees, others, strict=True)
             ),
         )
 
 
 def _trees(analysis: Analysis) -> list[Tree]:
     return [analysis.tree, *(one.tree for one in analysis.trees)]
+
+
+def _parts(constituents: Sequence[Constituent], functions: Sequence[Function]) -> tuple[Constituent, ...]:
+    if not constituents:  # only the best tree of a sentence that is too long for probabilities
+        return ()
+    return tuple(
+        replace(part, function=function, function_probability=probability)
+        for part, (function, probability) in zip(constituents, functions, strict=True)
+    )
 
 
 def _labelled(tree: Tree, functions: Sequence[Function]) -> Tree:

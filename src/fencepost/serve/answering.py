@@ -1,0 +1,55 @@
+"""Between the event loop and the model's thread: queues the sentences of a request and waits for their analyses."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+
+from fencepost.serve.batching import Batcher, Parsed, Placed, Wish, Work
+from fencepost.serve.failures import RequestError, UnavailableError
+
+
+async def parse_sentences(
+    batcher: Batcher, sentences: Iterator[Placed], wish: Wish, size: int, timeout: float, *, stream: bool = False
+) -> AsyncIterator[list[Parsed]]:
+    """The sentences with their analyses, in order, some at a time.
+
+    ``timeout`` is for the whole answer; if it is a stream, for each part of it. Raises a RequestError if the request
+    can't be queued, has a sentence that can't be parsed, or takes too long.
+    """
+    loop = asyncio.get_running_loop()
+    results: asyncio.Queue[tuple[list[Parsed], bool] | RequestError] = asyncio.Queue()
+
+    def hand_over(result: tuple[list[Parsed], bool] | RequestError) -> None:
+        with suppress(RuntimeError):  # the loop is closed: the server was told twice to stop
+            loop.call_soon_threadsafe(results.put_nowait, result)
+
+    work = Work(sentences, wish, lambda parsed, ended: hand_over((parsed, ended)), hand_over, size)
+    batcher.submit(work)
+    deadline = loop.time() + timeout
+    ended = False
+    try:
+        while not ended:
+            result = await _next(results, deadline - loop.time(), timeout)
+            if isinstance(result, RequestError):
+                ended = True
+                raise result
+            parsed, ended = result
+            yield parsed
+            batcher.sent(work, len(parsed))
+            deadline = loop.time() + timeout if stream else deadline
+    finally:
+        if not ended:
+            batcher.cancel(work)
+
+
+async def _next(
+    results: asyncio.Queue[tuple[list[Parsed], bool] | RequestError], remaining: float, timeout: float
+) -> tuple[list[Parsed], bool] | RequestError:
+    try:
+        return await asyncio.wait_for(results.get(), remaining)
+    except (TimeoutError, asyncio.TimeoutError):
+        raise UnavailableError(
+            f"this request takes longer than {timeout:g} seconds", hint='send less text, or ask for a "stream"'
+        ) from None

@@ -1,0 +1,214 @@
+"""The endpoints of the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import FastAPI, Request
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
+
+from fencepost import __version__
+from fencepost.parsing.records import sentence_record
+from fencepost.serve import description
+from fencepost.serve.answering import parse_sentences
+from fencepost.serve.batching import Parsed, Wish
+from fencepost.serve.bodies import read_body
+from fencepost.serve.corenlp import read_corenlp
+from fencepost.serve.docs_page import docs_page
+from fencepost.serve.failures import BusyError, RequestError, UnavailableError
+from fencepost.serve.guard import PAGE, PROBLEMS, Guard
+from fencepost.serve.metrics import MODEL_COUNTERS, Metrics
+from fencepost.serve.models import Models
+from fencepost.serve.requests import read_request
+from fencepost.serve.searching import MOST_MATCHES, Searcher, read_search
+from fencepost.serve.settings import Settings
+from fencepost.trees.label_names import label_names
+
+FILES: Final = Path(__file__).parent / "page"
+LINES: Final = "application/x-ndjson"
+RETRY_AFTER: Final = {"Retry-After": "2"}
+
+
+def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> ASGIApp:
+    """The application. The models are loaded when it starts, before the server accepts connections."""
+    metrics = Metrics(settings.metrics_folder)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        models.close()
+        searcher.close()
+
+    models = load(settings, _report)
+    searcher = Searcher()
+    app = FastAPI(
+        title="fencepost",
+        version=__version__,
+        description=description.ABOUT,
+        lifespan=lifespan,
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+    )
+    app.add_exception_handler(RequestError, _failed)
+    app.add_exception_handler(HTTPException, _refused)
+    _add_parsing(app, models, settings)
+    _add_search(app, searcher, settings)
+    _add_corenlp(app, models, settings)
+    _add_status(app, models, metrics)
+    _add_pages(app)
+    if settings.cors:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.cors),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+        )
+    return Guard(app, metrics, settings.token, settings.access_log)
+
+
+def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:
+    @app.post("/v1/parse", **description.PARSE)
+    async def parse(request: Request) -> Response:
+        asked = read_request(await read_body(request, settings))
+        name, batcher = models.find(asked.model, functions=asked.functions)
+        wants_lines = asked.stream or LINES in request.headers.get("accept", "")
+        parts = parse_sentences(
+            batcher, asked.sentences(), asked.wish, asked.size, settings.timeout, stream=wants_lines
+        )
+        if wants_lines and asked.format == "json":
+            first = await anext(parts)  # a request that can't be answered has its own status, not 200
+            return StreamingResponse(_lines(first, parts), media_type=LINES)
+        if asked.format == "brackets":
+            trees = [_brackets(each) for part in [part async for part in parts] for each in part]
+            return PlainTextResponse("".join(trees))
+        sentences = [_line(each) async for part in parts for each in part]
+        body = f'{{"model": {json.dumps(name)}, "sentences": [{", ".join(sentences)}]}}'
+        return Response(body, media_type="application/json")
+
+    @app.get("/v1/models", **description.MODELS)
+    async def list_models() -> Response:
+        return JSONResponse({"models": models.describe(), "version": __version__})
+
+    @app.get("/v1/labels", **description.LABELS)
+    async def list_labels() -> Response:
+        named = {
+            kind: {label: name._asdict() for label, name in names.items()} for kind, names in label_names().items()
+        }
+        return JSONResponse(named, headers={"Cache-Control": "no-cache"})
+
+
+def _add_search(app: FastAPI, searcher: Searcher, settings: Settings) -> None:
+    @app.post("/v1/search", **description.SEARCH)
+    async def search(request: Request) -> Response:
+        asked = read_search(await read_body(request, settings))
+        found = await asyncio.to_thread(searcher.search, asked.pattern, asked.trees)
+        return JSONResponse({"matches": found, "truncated": len(found) >= MOST_MATCHES})
+
+
+def _add_corenlp(app: FastAPI, models: Models, settings: Settings) -> None:
+    @app.post("/", **description.CORENLP)
+    async def annotate(request: Request) -> Response:
+        try:
+            body = await read_body(request, settings)
+            asked = read_corenlp(request.query_params, body, request.headers.get("content-type", ""))
+            sentences: list[str] = []
+            if asked.needs_model:
+                _, batcher = models.find(None)
+                parts = parse_sentences(batcher, asked.sentences(), Wish(), len(asked.text), settings.timeout)
+                async for part in parts:
+                    sentences += (asked.answer(len(sentences) + number, each) for number, each in enumerate(part))
+            else:
+                sentences = await asyncio.to_thread(asked.tokens)  # it takes long for a long text
+            return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
+        except RequestError as error:  # CoreNLP's clients show the body of an answer as it is
+            return PlainTextResponse(str(error), error.status, headers=_headers(error))
+
+
+def _add_status(app: FastAPI, models: Models, metrics: Metrics) -> None:
+    @app.get("/healthz", **description.HEALTHZ)
+    @app.get("/live", include_in_schema=False)
+    async def healthz() -> Response:
+        return PlainTextResponse("ok\n")
+
+    @app.get("/readyz", **description.READYZ)
+    @app.get("/ready", include_in_schema=False)
+    async def readyz() -> Response:
+        if not models.are_ready:
+            raise UnavailableError("a model isn't ready")
+        return PlainTextResponse("ok\n")
+
+    @app.get("/ping", include_in_schema=False)
+    async def ping() -> Response:
+        return PlainTextResponse("pong\n")
+
+    @app.get("/metrics", **description.METRICS)
+    async def read_metrics() -> Response:
+        figures = [batcher.figures for batcher in models.batchers().values()]
+        counted = ("sentences", "words", "batches", "seconds")
+        for name, field in zip(MODEL_COUNTERS, counted, strict=True):
+            metrics.set(name, sum(getattr(each, field) for each in figures))
+        metrics.set("fencepost_waiting_requests", sum(each.waiting for each in figures))
+        metrics.note_process()
+        return PlainTextResponse(metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _add_pages(app: FastAPI) -> None:
+    @app.get("/", include_in_schema=False)
+    async def page() -> Response:
+        return FileResponse(FILES / "index.html", headers={"Cache-Control": "no-cache"})
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        return HTMLResponse(docs_page(app.openapi(), str(request.base_url).rstrip("/")))
+
+    app.mount(PAGE, StaticFiles(directory=FILES), name="page")
+
+
+async def _lines(first: list[Parsed], parts: AsyncIterator[list[Parsed]]) -> AsyncIterator[str]:
+    """One line of JSON for each sentence. If something goes wrong, the last line says so."""
+    yield "".join(f"{_line(each)}\n" for each in first)
+    try:
+        async for part in parts:
+            yield "".join(f"{_line(each)}\n" for each in part)
+    except RequestError as error:
+        yield json.dumps(error.to_dict(), ensure_ascii=False) + "\n"
+
+
+def _line(parsed: Parsed) -> str:
+    record: dict[str, Any] = {"document": parsed.document, **sentence_record(parsed.sentence, parsed.analysis)}
+    return json.dumps(record, ensure_ascii=False)
+
+
+def _brackets(parsed: Parsed) -> str:
+    """As ``fencepost parse`` writes them: one tree per line, and an empty line after the k best of a sentence."""
+    trees = parsed.analysis.trees
+    return "".join(f"{one.tree}\n" for one in trees) + "\n" if trees else f"{parsed.analysis.tree}\n"
+
+
+async def _failed(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestError)
+    return JSONResponse(error.to_dict(), error.status, headers=_headers(error))
+
+
+def _headers(error: RequestError) -> dict[str, str]:
+    return RETRY_AFTER if isinstance(error, BusyError | UnavailableError) else {}
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    messages = {404: "there is nothing at this address", 405: "this address doesn't take this method"}
+    message = messages.get(error.status_code, str(error.detail))
+    return JSONResponse({"error": message, "hint": "see /docs"}, error.status_code, headers=error.headers)
+
+
+def _report(error: BaseException) -> None:
+    PROBLEMS.error("parsing failed", exc_info=error)

@@ -1,0 +1,150 @@
+"""Speaks as the server of Stanford CoreNLP does, so that its clients work: ``POST /?properties={…}`` with a text.
+
+``tokenize``, ``ssplit``, ``pos`` and ``parse`` are supported, with answers in JSON. ``lemma``, which clients ask for by
+habit, is accepted and left out of the answer. Everything else is refused with a message.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from urllib.parse import unquote_plus
+
+from fencepost.serve.batching import Parsed, Placed
+from fencepost.serve.failures import InvalidError
+from fencepost.serve.requests import of_tokens
+from fencepost.text.sentences import Mode
+from fencepost.text.stream import TextSentence, read_stream
+from fencepost.text.tokens import tokenize
+from fencepost.trees.tree import escape
+
+SUPPORTED: Final = ("tokenize", "ssplit", "pos", "parse")
+LEFT_OUT: Final = frozenset({"lemma", "cleanxml", "mwt", "docdate"})
+FORM: Final = "application/x-www-form-urlencoded"
+_LONGEST_PROPERTIES: Final = 10_000  # characters
+
+
+@dataclass(frozen=True)
+class CoreNlpRequest:
+    """A text, and what to say about it."""
+
+    text: str
+    annotators: frozenset[str]
+    mode: Mode
+    whitespace: bool  # blanks separate the tokens
+    one_sentence: bool
+
+    @property
+    def needs_model(self) -> bool:
+        return bool(self.annotators & {"pos", "parse"})
+
+    @cached_property
+    def _long_letters(self) -> list[int]:
+        """Positions of the letters that take two units of UTF-16."""
+        return [] if self.text.isascii() else [at for at, letter in enumerate(self.text) if letter > "\uffff"]
+
+    def _utf16(self, position: int) -> int:
+        """A position in the text in units of UTF-16, in which CoreNLP counts."""
+        return position + bisect_left(self._long_letters, position)
+
+    def sentences(self) -> Iterator[Placed]:
+        return (Placed(0, found) for found in self._sentences())
+
+    def _sentences(self) -> Iterator[TextSentence]:
+        if self.one_sentence or self.whitespace:
+            lines = [self.text] if self.one_sentence else self.text.split("\n")
+            start = 0
+            for line in lines:
+                found = _whitespace_tokens(line) if self.whitespace else TextSentence(line, 0, tokenize(line))
+                if found.tokens:
+                    yield found._replace(offset=start)
+                start += len(line) + 1
+            return
+        yield from read_stream([self.text], self.mode)
+
+    def tokens(self) -> list[str]:
+        """The answers for all sentences without a model."""
+        return [self.answer(index, each) for index, each in enumerate(self.sentences())]
+
+    def answer(self, index: int, placed: Placed | Parsed) -> str:
+        """A sentence as CoreNLP describes it, in JSON."""
+        analysis = placed.analysis if isinstance(placed, Parsed) else None
+        found = placed.sentence
+        tags: Sequence[str | None] = [None] * len(found.tokens) if analysis is None else analysis.tree.tags()
+        tokens = []
+        for number, (token, tag) in enumerate(zip(found.tokens, tags, strict=True), 1):
+            plain: dict[str, Any] = {
+                "index": number,
+                "word": escape(token.form),
+                "originalText": token.text,
+                "characterOffsetBegin": self._utf16(found.offset + token.start),
+                "characterOffsetEnd": self._utf16(found.offset + token.end),
+            }
+            tokens.append(plain if tag is None else {**plain, "pos": tag})
+        answer: dict[str, Any] = {"index": index}
+        if analysis is not None and "parse" in self.annotators:
+            answer["parse"] = f"(ROOT {str(analysis.tree).partition(' ')[2]}"
+        return json.dumps({**answer, "tokens": tokens}, ensure_ascii=False)
+
+
+def read_corenlp(query: Mapping[str, str], body: bytes, content_type: str) -> CoreNlpRequest:
+    """The request in a query and a body. Raises InvalidError if it asks for something that we can't do."""
+    properties = {**query, **_properties(query.get("properties", ""))}
+    wanted = [name.strip() for name in properties.get("annotators", "tokenize,ssplit,pos,parse").split(",")]
+    unknown = [name for name in wanted if name and name not in SUPPORTED and name not in LEFT_OUT]
+    if unknown:
+        raise InvalidError(
+            f"fencepost has no annotator {unknown[0][:50]!r}: it is a constituency parser",
+            hint=f"it has {', '.join(SUPPORTED)}; dependencies, entities and the like need CoreNLP itself",
+        )
+    output = properties.get("outputFormat", "json")
+    if output.lower() != "json":
+        raise InvalidError(f"fencepost can't write the outputFormat {output[:50]!r}", hint="use json")
+    line = _is_true(properties, "ssplit.eolonly")
+    newline = properties.get("ssplit.newlineIsSentenceBreak", "never")
+    return CoreNlpRequest(
+        text=_text(body, content_type),
+        annotators=frozenset(wanted),
+        mode="line" if line else "paragraph" if newline == "always" else "text",
+        whitespace=_is_true(properties, "tokenize.whitespace"),
+        one_sentence=_is_true(properties, "ssplit.isOneSentence"),
+    )
+
+
+def _properties(text: str) -> dict[str, str]:
+    """The properties in JSON, or as a dictionary in Python, which some clients write."""
+    wrong = InvalidError("the properties must be a JSON object", hint='such as {"annotators": "tokenize,ssplit,parse"}')
+    if len(text) > _LONGEST_PROPERTIES:
+        raise wrong
+    try:
+        found = ast.literal_eval(text) if text.startswith("{'") else json.loads(text or "{}")
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        raise wrong from None
+    if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
+        raise wrong
+    return {name: value if isinstance(value, str) else str(value).lower() for name, value in found.items()}
+
+
+def _is_true(properties: Mapping[str, str], name: str) -> bool:
+    return properties.get(name, "").lower() == "true"
+
+
+def _text(body: bytes, content_type: str) -> str:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidError(f"the body isn't UTF-8: {error.reason} at byte {error.start}") from None
+    return unquote_plus(text) if content_type.startswith(FORM) else text
+
+
+def _whitespace_tokens(line: str) -> TextSentence:
+    words = [(match[0], *match.span()) for match in re.finditer(r"\S+", line)]
+    found = of_tokens([word for word, _, _ in words])
+    tokens = [token._replace(start=start, end=end) for token, (_, start, end) in zip(found.tokens, words, strict=True)]
+    return TextSentence(line, 0, tokens, tokenized=True)

@@ -1,0 +1,143 @@
+"""What the OpenAPI document and ``/docs`` say about each endpoint, with an example for curl."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fencepost.serve.requests import ParseRequest
+from fencepost.serve.searching import SearchRequest
+
+ABOUT: Final = (
+    "A constituency parser: text in, labelled phrase-structure trees out. An answer that isn't trees has the fields "
+    "`error` and, usually, `hint`."
+)
+_SENTENCE: Final = {
+    "document": 0,
+    "text": "It works.",
+    "offset": 0,
+    "tokens": [{"text": "It", "start": 0, "end": 2, "tag": "PRP"}],
+    "tree": "(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))",
+    "score": 21.5,
+    "constituents": [{"label": "S", "start": 0, "end": 3}],
+}
+_FAILURES: Final = {
+    401: "the token is missing or wrong (only if the server asks for one)",
+    408: "the body didn't arrive in time",
+    413: "the body is too large",
+    422: "the body isn't valid, a sentence is too long, or the model can't do what is asked",
+    429: "too many requests are waiting; try again in a few seconds",
+    503: "the answer takes too long, or the server is stopping",
+}
+
+
+def _failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    example = {"error": "what is wrong", "hint": "what to do"}
+    return {
+        status: {"description": _FAILURES[status], "content": {"application/json": {"example": example}}}
+        for status in statuses
+    }
+
+
+def _body(media_type: str, content: dict[str, Any]) -> dict[str, Any]:
+    return {"requestBody": {"required": True, "content": {media_type: content}}}
+
+
+PARSE: Final[dict[str, Any]] = {
+    "summary": "Parse text or tokens",
+    "description": (
+        "Give `text` or `tokens`. The answer has one object for each sentence. With `stream`, or the header "
+        "`Accept: application/x-ndjson`, each sentence is sent as a line of JSON as soon as it is parsed; a last line "
+        "with `error` says that something went wrong on the way. Positions of tokens count characters of their "
+        "sentence, those of constituents count tokens."
+    ),
+    "responses": {
+        200: {
+            "description": "the sentences, in order",
+            "content": {"application/json": {"example": {"model": "en", "sentences": [_SENTENCE]}}},
+        },
+        **_failures(401, 408, 413, 422, 429, 503),
+    },
+    "openapi_extra": {
+        **_body(
+            "application/json",
+            {"schema": ParseRequest.model_json_schema(), "example": {"text": "It works.", "probabilities": True}},
+        ),
+        "x-curl": """curl -d '{"text": "It works.", "probabilities": true}' URL/v1/parse""",
+    },
+}
+SEARCH: Final[dict[str, Any]] = {
+    "summary": "Find a pattern in trees",
+    "description": (
+        "The pattern is in Tregex's language. Each match has the number of its `tree`, the number of its `node` in the "
+        "tree (from the root, each before its children, a tag and its word as one), its `label`, its words from "
+        "`start` to `end`, and the words of the nodes that the pattern `names`. At most 10,000 matches are given."
+    ),
+    "responses": {
+        200: {
+            "description": "the matches, in order",
+            "content": {
+                "application/json": {
+                    "example": {
+                        "matches": [{"tree": 0, "node": 2, "label": "NP", "start": 0, "end": 1, "names": {}}],
+                        "truncated": False,
+                    }
+                }
+            },
+        },
+        **_failures(401, 408, 413, 422, 429, 503),
+    },
+    "openapi_extra": {
+        **_body(
+            "application/json",
+            {
+                "schema": SearchRequest.model_json_schema(),
+                "example": {"pattern": "NP < PRP", "trees": ["(TOP (S (NP (PRP It)) (VP (VBZ works))))"]},
+            },
+        ),
+        "x-curl": """curl -d '{"pattern": "NP < PRP", "trees": ["(TOP (S (NP (PRP It)) (VP (VBZ works))))"]}' """
+        """URL/v1/search""",
+    },
+}
+MODELS: Final[dict[str, Any]] = {
+    "summary": "List the models",
+    "description": "The first one is the default. `functions` is true if it predicts grammatical functions.",
+    "openapi_extra": {"x-curl": "curl URL/v1/models"},
+}
+LABELS: Final[dict[str, Any]] = {
+    "summary": "Explain the labels",
+    "description": "What labels of phrases, tags and functions mean, each with an example.",
+    "openapi_extra": {"x-curl": "curl URL/v1/labels"},
+}
+CORENLP: Final[dict[str, Any]] = {
+    "summary": "Annotate as CoreNLP's server does",
+    "description": (
+        "For clients of Stanford CoreNLP. The body is the text. `properties` is a JSON object: `annotators` "
+        "(`tokenize`, `ssplit`, `pos`, `parse`), `ssplit.eolonly`, `ssplit.isOneSentence`, `tokenize.whitespace`. "
+        "Errors are plain text."
+    ),
+    "responses": {
+        200: {
+            "description": "the sentences",
+            "content": {"application/json": {"example": {"sentences": [{"index": 0, "parse": "(ROOT …)"}]}}},
+        },
+        **_failures(401, 408, 413, 422, 429, 503),
+    },
+    "openapi_extra": {
+        **_body("text/plain", {"schema": {"type": "string"}, "example": "It works."}),
+        "x-curl": """curl --data-binary 'It works.' -H 'Content-Type: text/plain' """
+        """'URL/?properties=%7B%22annotators%22%3A%22tokenize%2Cssplit%2Cparse%22%7D'""",
+    },
+}
+HEALTHZ: Final[dict[str, Any]] = {
+    "summary": "Say that the process is alive",
+    "openapi_extra": {"x-curl": "curl URL/healthz"},
+}
+READYZ: Final[dict[str, Any]] = {
+    "summary": "Say that the models are ready",
+    "responses": _failures(503),
+    "openapi_extra": {"x-curl": "curl URL/readyz"},
+}
+METRICS: Final[dict[str, Any]] = {
+    "summary": "Counters for Prometheus",
+    "openapi_extra": {"x-curl": "curl URL/metrics"},
+}

@@ -1,0 +1,170 @@
+"""Clients of CoreNLP work against the server without a change."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+import requests
+from nltk.parse.corenlp import CoreNLPDependencyParser, CoreNLPParser
+
+from tests.serve.serving import Client
+
+
+@pytest.fixture
+def parser(client: Client) -> CoreNLPParser:
+    return CoreNLPParser(url=client.url)
+
+
+def annotate(client: Client, text: str, **properties: object) -> list[dict[str, object]]:
+    answer = client.ask("POST", f"/?properties={quote(json.dumps(properties))}", text, Content_Type="text/plain")
+    assert answer.status == 200, answer.text
+    sentences: list[dict[str, object]] = answer.json()["sentences"]
+    return sentences
+
+
+def test_nltk_parses_a_raw_sentence(parser: CoreNLPParser) -> None:
+    (tree,) = parser.raw_parse("The quick brown fox jumps over the lazy dog.")
+    assert tree.label() == "ROOT"
+    assert tree.leaves() == ["The", "quick", "brown", "fox", "jumps", "over", "the", "lazy", "dog", "."]
+    assert tree[0].label() == "S"
+
+
+def test_nltk_parses_raw_sentences(parser: CoreNLPParser) -> None:
+    sentences = ["The fox jumps. Really?", "The wolf (a grey one) sleeps."]
+    trees = [tree for (tree,) in parser.raw_parse_sents(sentences)]
+    assert [" ".join(tree.leaves()) for tree in trees] == [
+        "The fox jumps. Really ?",
+        "The wolf -LRB- a grey one -RRB- sleeps .",
+    ]
+
+
+def test_nltk_parses_a_text(parser: CoreNLPParser) -> None:
+    assert [" ".join(tree.leaves()) for tree in parser.parse_text("John loves Mary. Mary walks.")] == [
+        "John loves Mary .",
+        "Mary walks .",
+    ]
+
+
+def test_nltk_parses_tokens(parser: CoreNLPParser) -> None:
+    trees = [
+        tree for (tree,) in parser.parse_sents([["I", "'m", "a", "dog"], ["It", "is", "my", "friends", "'", "cat"]])
+    ]
+    assert [tree.leaves() for tree in trees] == [["I", "'m", "a", "dog"], ["It", "is", "my", "friends", "'", "cat"]]
+    (tree,) = parser.parse(["What", "is", "the", "airspeed", "of", "an", "unladen", "swallow", "?"])
+    assert tree[0].label() == "SBARQ"
+
+
+def test_nltk_tokenizes(parser: CoreNLPParser) -> None:
+    text = "Good muffins cost $3.88\nin New York.  Please buy me\ntwo of them.\nThanks."
+    expected = [
+        "Good",
+        "muffins",
+        "cost",
+        "$",
+        "3.88",
+        "in",
+        "New",
+        "York",
+        ".",
+        "Please",
+        "buy",
+        "me",
+        "two",
+        "of",
+        "them",
+        ".",
+        "Thanks",
+        ".",
+    ]
+    assert list(parser.tokenize(text)) == expected
+
+
+def test_nltk_tags(client: Client) -> None:
+    tagger = CoreNLPParser(url=client.url, tagtype="pos")
+    assert tagger.tag(["What", "is", "the", "airspeed", "?"]) == [
+        ("What", "WP"),
+        ("is", "VBZ"),
+        ("the", "DT"),
+        ("airspeed", "NN"),
+        ("?", "."),
+    ]
+
+
+def test_what_is_missing_is_a_clear_message(client: Client) -> None:
+    with pytest.raises(requests.HTTPError, match="fencepost has no annotator 'depparse'"):
+        list(CoreNLPDependencyParser(url=client.url).raw_parse("It works."))
+    with pytest.raises(requests.HTTPError, match=r"fencepost has no annotator 'ner'.*dependencies, entities"):
+        CoreNLPParser(url=client.url, tagtype="ner").tag(["Rome"])
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ('{"outputFormat": "serialized"}', "fencepost can't write the outputFormat 'serialized'"),
+        ("[]", "the properties must be a JSON object"),
+        ("{", "the properties must be a JSON object"),
+        ("{'" * 4_000, "the properties must be a JSON object"),
+        ("[" * 20_000, "the properties must be a JSON object"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_other_properties_are_refused_in_plain_text(client: Client, properties: str, message: str) -> None:
+    answer = client.ask("POST", f"/?properties={quote(properties)}", "It works.")
+    assert answer.status == 422
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.text.startswith(message)
+
+
+def test_a_text_that_is_not_utf8_is_refused(client: Client) -> None:
+    answer = client.ask("POST", "/", b"caf\xe9", Content_Type="text/plain")
+    assert (answer.status, answer.text) == (422, "the body isn't UTF-8: unexpected end of data at byte 3")
+
+
+def test_without_properties_everything_is_annotated(client: Client) -> None:
+    sentence = client.ask("POST", "/", "It works.", Content_Type="text/plain").json()["sentences"][0]
+    assert sentence["parse"] == "(ROOT (S (NP (PRP It)) (VP (VBZ works)) (. .)))"
+    assert sentence["tokens"][1] == {
+        "index": 2,
+        "word": "works",
+        "originalText": "works",
+        "characterOffsetBegin": 3,
+        "characterOffsetEnd": 8,
+        "pos": "VBZ",
+    }
+
+
+def test_properties_may_be_a_python_dictionary_as_stanza_sends_them(client: Client) -> None:
+    properties = quote(str({"annotators": "tokenize,ssplit", "outputFormat": "json"}))
+    sentence = client.ask("POST", f"/?properties={properties}", "It works.").json()["sentences"][0]
+    assert "parse" not in sentence
+    assert "pos" not in sentence["tokens"][0]
+
+
+def test_the_body_of_a_form_is_decoded(client: Client) -> None:
+    answer = client.ask("POST", "/", "It%20works+well.", Content_Type="application/x-www-form-urlencoded")
+    assert [token["word"] for token in answer.json()["sentences"][0]["tokens"]] == ["It", "works", "well", "."]
+
+
+def test_positions_count_units_of_utf16(client: Client) -> None:
+    (sentence,) = annotate(client, "😀 works.", annotators="tokenize,ssplit")
+    tokens = sentence["tokens"]
+    assert isinstance(tokens, list)
+    spans = [(token["characterOffsetBegin"], token["characterOffsetEnd"]) for token in tokens]
+    assert spans == [(0, 2), (3, 8), (8, 9)]
+
+
+def test_blanks_can_separate_tokens_and_lines_sentences(client: Client) -> None:
+    options = {"annotators": "tokenize,ssplit", "tokenize.whitespace": "true"}
+    found = annotate(client, "It doesn't .\n\nIt  (does)", **options)
+    words = [[token["originalText"] for token in each["tokens"]] for each in found]  # type: ignore[attr-defined]
+    assert words == [["It", "doesn't", "."], ["It", "(does)"]]
+    second = found[1]["tokens"]
+    assert isinstance(second, list)
+    assert [token["characterOffsetBegin"] for token in second] == [14, 18]
+
+
+def test_probes_of_corenlp_answer(client: Client) -> None:
+    assert client.get("/ping").text == "pong\n"
+    assert client.get("/live").status == client.get("/ready").status == 200

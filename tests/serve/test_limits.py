@@ -1,0 +1,280 @@
+"""Requests that can't be answered: each limit has its own status and message, and no message shows a traceback."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.serve import bodies, protocol
+from tests.serve.serving import Client, SlowParser, in_thread, shared_parser, wait_for
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("", "the body isn't JSON"),
+        ("It works.", "the body isn't JSON"),
+        ("[" * 100_000, "the body isn't JSON"),
+        ('{"text": ' + "[" * 100_000 + "]" * 100_000 + "}", "the body isn't JSON"),
+        (b'{"text": "caf\xe9"}', "the body isn't JSON"),
+        (r'{"text": "\ud800"}', "the body isn't JSON"),
+        ("[]", "the body must be a JSON object"),
+        ("{}", "give text or tokens, not neither"),
+        ('{"text": "It.", "tokens": ["It"]}', "give text or tokens, not both"),
+        ('{"txt": "It works."}', "unknown field 'txt'"),
+        ('{"text": 3}', "text must be a string or a list of strings"),
+        ('{"text": ["a", 3]}', "text must be a string or a list of strings"),
+        ('{"tokens": "It works"}', "tokens must be a list of words, or a list of lists of words"),
+        ('{"tokens": [["It"], "works"]}', "tokens must be a list of words, or a list of lists of words"),
+        ('{"tokens": [[]]}', "sentence 1 has no words"),
+        ('{"tokens": ["It", ""]}', "sentence 1: word 2, '', is empty"),
+        ('{"tokens": [["It"], ["New York"]]}', "sentence 2: word 1, 'New York'"),
+        ('{"text": "It works.", "kbest": -1}', "kbest: input should be greater than or equal to 0"),
+        ('{"text": "It works.", "kbest": 1000000}', "kbest: input should be less than or equal to 100"),
+        ('{"text": "It works.", "kbest": true}', "kbest: input should be a valid integer"),
+        ('{"text": "It works.", "mode": "verse"}', "mode: input should be 'text', 'paragraph' or 'line'"),
+        ('{"text": "It works.", "format": "xml"}', "format: input should be 'json' or 'brackets'"),
+        ('{"text": "It works.", "format": "brackets", "stream": true}', "a stream is always JSON"),
+        ('{"text": "It works.", "model": "klingon"}', "no model is called 'klingon'"),
+        ('{"text": "It works.", "functions": true}', "the model en doesn't predict functions"),
+        (json.dumps({"tokens": ["very"] * 10_000}), "sentence 1 has 10,000 words; at most 1,000 are allowed"),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_a_body_that_cannot_be_used_is_422_with_a_reason(client: Client, body: str | bytes, message: str) -> None:
+    answer = client.ask("POST", "/v1/parse", body)
+    assert answer.status == 422
+    assert answer.json()["error"].startswith(message)
+    assert "Traceback" not in answer.text
+
+
+def test_a_mistyped_field_is_corrected(client: Client) -> None:
+    assert client.parse(txt="It works.").json()["hint"] == "did you mean text?"
+
+
+def test_a_text_without_a_full_stop_is_cut(client: Client) -> None:
+    sentences = client.parse(text="word " * 1_000).json()["sentences"]
+    assert [len(each["tokens"]) for each in sentences] == [400, 400, 200]
+
+
+def test_a_large_body_is_413(client: Client) -> None:
+    answer = client.parse(text="word " * 250_000)
+    assert answer.status == 413
+    assert answer.json()["error"] == "the body is larger than 1,000,000 bytes"
+
+
+def test_a_large_body_without_a_length_is_413_too(client: Client) -> None:
+    with client.connect() as connection:
+        connection.sendall(b"POST /v1/parse HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n")
+        piece = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+        for _ in range(16):
+            connection.sendall(piece)
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+def test_a_client_that_goes_on_sending_a_refused_body_is_cut_off(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "DRAINING", 0.2)
+    with client.connect() as connection:
+        connection.sendall(b"POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: 50000000\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            send_forever(connection)
+
+
+def send_forever(connection: socket.socket) -> None:
+    for _ in range(100):
+        connection.sendall(b"x" * 1000)
+        time.sleep(0.05)
+
+
+def test_headers_that_arrive_too_slowly_are_408(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "SLOWEST_REQUEST", 0.2)
+    with client.connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+        assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+
+
+def test_headers_of_a_second_request_that_arrive_too_slowly_are_408(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(protocol, "SLOWEST_REQUEST", 0.2)
+    with client.connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 200 ")
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+        assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_body_that_arrives_too_slowly_is_408(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "SLOWEST_REQUEST", 0.2)
+    with client.connect() as connection:
+        connection.sendall(b'POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{"text": ')
+        assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+
+
+def test_endless_headers_are_431(client: Client) -> None:
+    with client.connect() as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 100_000)
+        assert connection.recv(100).startswith(b"HTTP/1.1 431 ")
+
+
+def test_bytes_that_are_not_http_are_400(client: Client) -> None:
+    with client.connect() as connection:
+        connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 ")
+
+
+def test_a_half_closed_connection_is_answered(client: Client) -> None:
+    body = b'{"text": "It works."}'
+    with client.connect() as connection:
+        head = f"POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        connection.shutdown(socket.SHUT_WR)
+        received = b"".join(iter(lambda: connection.recv(1000), b""))
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert b"(VP (VBZ works))" in received
+
+
+def test_a_connection_that_closes_in_the_middle_of_its_body_leaves_nothing_behind(client: Client) -> None:
+    with client.connect() as connection:
+        connection.sendall(b'POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{"text": ')
+        connection.shutdown(socket.SHUT_WR)
+        assert connection.recv(100) == b""
+    assert client.parse(text="It works.").status == 200
+
+
+def test_a_client_that_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "SLOWEST_READER", 0.5)
+    with in_thread(tmp_path) as client:
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+        connection.connect(client.address)
+        body = json.dumps({"text": "It works. " * 300, "stream": True, "kbest": 100, "probabilities": True}).encode()
+        head = f"POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        waiting = 'endpoint="parse",status="200"'
+        wait_for(lambda: waiting in client.get("/metrics").text)  # the request has ended
+        wait_for(lambda: "fencepost_waiting_requests 0" in client.get("/metrics").text)
+        connection.close()
+
+
+def test_a_full_queue_is_429_and_drains(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    with in_thread(tmp_path, {"en": parser}, max_requests=2) as client, ThreadPoolExecutor(8) as pool:
+        under_way = [pool.submit(client.parse, text="It works.")]
+        wait_for(parser.entered.is_set)
+        under_way += [pool.submit(client.parse, text="It works.") for _ in range(2)]
+        wait_for(lambda: "fencepost_waiting_requests 2" in client.get("/metrics").text)
+        refused = client.parse(text="It works.")
+        parser.go.set()
+        assert [future.result().status for future in under_way] == [200, 200, 200]
+        assert client.parse(text="It works.").status == 200
+    assert refused.status == 429
+    assert refused.headers["retry-after"] == "2"
+    assert refused.json()["error"].startswith("the server is busy: 2 requests")
+
+
+def test_too_much_text_in_the_queue_is_429(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    with in_thread(tmp_path, {"en": parser}, max_body=2_000) as client, ThreadPoolExecutor(8) as pool:
+        text = "It works. " * 190
+        waiting = [pool.submit(client.parse, text=text) for _ in range(4)]
+        wait_for(lambda: "fencepost_waiting_requests 4" in client.get("/metrics").text)
+        assert client.parse(text=text).status == 429
+        assert "7,600 characters" in client.parse(text=text).json()["error"]
+        parser.go.set()
+        assert [future.result().status for future in waiting] == [200] * 4
+
+
+def test_an_answer_that_takes_too_long_is_503(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    with in_thread(tmp_path, {"en": parser}, timeout=0.3) as client:
+        answer = client.parse(text="It works.")
+        parser.go.set()
+        assert answer.status == 503
+        assert answer.json()["error"] == "this request takes longer than 0.3 seconds"
+        wait_for(lambda: "fencepost_waiting_requests 0" in client.get("/metrics").text)
+
+
+def test_a_stream_that_takes_too_long_ends_with_an_error(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    with in_thread(tmp_path, {"en": parser}, timeout=1.0) as client:
+        text = "The cat sat on the mat, and then it slept for a while. " * 100
+
+        def block() -> None:
+            wait_for(lambda: parser.batches)
+            parser.go.clear()
+
+        threading.Thread(target=block).start()
+        lines = client.parse(text=text, stream=True).lines()
+        parser.go.set()
+    assert "tree" in lines[0]
+    assert lines[-1]["error"] == "this request takes longer than 1 seconds"
+
+
+def test_a_bad_sentence_in_the_middle_of_a_stream_ends_it_with_an_error(tmp_path: Path) -> None:
+    with in_thread(tmp_path, max_words=30) as client:
+        text = "It works. " * 300 + "Very " + "very " * 49
+        lines = client.parse(text=text, stream=True).lines()
+    assert len(lines) == 301
+    assert lines[-1] == {
+        "error": "sentence 301 has 50 words; at most 30 are allowed",
+        "hint": "split it, or start the server with a larger --max-words",
+    }
+
+
+def test_a_bug_of_ours_is_500_without_details_and_spares_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    with in_thread(tmp_path, {"en": parser}) as client, ThreadPoolExecutor(4) as pool:
+        texts = ["It works.", "boom", "It does."]
+        first = pool.submit(client.parse, text="Go.")
+        wait_for(parser.entered.is_set)
+        futures = [pool.submit(client.parse, text=text) for text in texts]
+        wait_for(lambda: "fencepost_waiting_requests 3" in client.get("/metrics").text)
+        parser.go.set()
+        answers = [future.result() for future in futures]
+        assert first.result().status == 200
+    assert [answer.status for answer in answers] == [200, 500, 200]
+    assert answers[1].json() == {
+        "error": "the server failed to answer this request",
+        "hint": "its log has the details",
+    }
+
+
+def test_a_text_that_waits_does_not_block_others(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser(), seconds=0.02)
+    with in_thread(tmp_path, {"en": parser}) as client, ThreadPoolExecutor(2) as pool:
+        long = pool.submit(client.parse, text="The cat sat on the mat, and then it slept for a while. " * 400)
+        wait_for(lambda: len(parser.batches) > 1)
+        assert client.parse(text="It works.").status == 200
+        assert not long.done()
+        assert len(long.result().json()["sentences"]) == 400
+
+
+def test_requests_that_come_together_are_parsed_together(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    with in_thread(tmp_path, {"en": parser}) as client, ThreadPoolExecutor(11) as pool:
+        pool.submit(client.parse, text="Go.")
+        wait_for(parser.entered.is_set)
+        waiting = [pool.submit(client.parse, text=f"It works {number} times.") for number in range(10)]
+        wait_for(lambda: "fencepost_waiting_requests 10" in client.get("/metrics").text)
+        parser.go.set()
+        answers: list[Any] = [future.result() for future in waiting]
+    assert [len(batch) for batch in parser.batches] == [1, 10]
+    assert [answer.json()["sentences"][0]["tokens"][2]["text"] for answer in answers] == list(map(str, range(10)))

@@ -1,0 +1,477 @@
+"""The page in a real browser. Needs Chromium; without it these tests are skipped."""
+
+from __future__ import annotations
+
+import json
+import struct
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.function_samples import random_function_model
+from tests.serve.browser import CHROMIUM, FLAGS
+from tests.serve.serving import Client, in_thread, shared_parser
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
+
+TWENTY = "The old man who lived by the river had told us that the bridge would be closed until next Monday morning."
+TELESCOPE = "I saw the man with the telescope."
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(browser: Browser, client: Client) -> Iterator[Open]:
+    """Opens the page. Afterwards nothing may have been written to the console or asked of another server."""
+    complaints: list[str] = []
+    contexts = []
+
+    def open_page(text: str | None = None, server: Client = client, expected: str = "", **options: Any) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+
+        def note(complaint: str) -> None:
+            if not expected or expected not in complaint:
+                complaints.append(complaint)
+
+        page.on("console", lambda message: note(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: note(str(error)))
+        page.on("request", lambda asked: check_origin(asked.url, server.url, complaints))
+        page.goto(server.url + ("" if text is None else f"/#text={quote(text)}"))
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def check_origin(url: str, own: str, complaints: list[str]) -> None:
+    if not url.startswith((own, "blob:", "data:")):
+        complaints.append(f"a request to {url}")
+
+
+def nodes(page: Page) -> Any:
+    return page.locator("#drawing [role=treeitem]")
+
+
+def sentences(page: Page) -> Any:
+    return page.locator("#sentences [role=option]")
+
+
+def words(page: Page) -> list[str]:
+    found: list[str] = page.locator("#drawing .word").all_text_contents()
+    return found
+
+
+def node(page: Page, label: str) -> Any:
+    return page.locator("#drawing [role=treeitem]").filter(has=page.locator(f"text.phrase:text-is('{label}')"))
+
+
+def test_the_page_opens_with_an_example(open_page: Open) -> None:
+    page = open_page()
+    expect(page.locator("#drawing .word").first).to_have_text("I")
+    assert words(page) == ["I", "saw", "the", "man", "with", "the", "telescope", "."]
+
+
+def test_the_tree_is_drawn_while_typing(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").press_sequentially("It works", delay=20)
+    expect(page.locator("#drawing .word").last).to_have_text("works")
+    page.locator("#text").press_sequentially(" well.", delay=20)
+    expect(page.locator("#drawing .word").last).to_have_text(".")
+    assert words(page) == ["It", "works", "well", "."]
+    page.locator("#text").fill("")
+    expect(page.locator("#drawing")).to_have_text("The tree appears here.")
+
+
+def test_an_old_answer_never_replaces_a_new_one(open_page: Open) -> None:
+    page = open_page("")
+    delays = iter((0.6, 0.0))
+
+    def delay(route: Any) -> None:
+        time.sleep(next(delays, 0.0))
+        route.continue_()
+
+    page.route("**/v1/parse", delay)
+    page.locator("#text").fill("Old news.")
+    page.wait_for_timeout(150)
+    page.locator("#text").fill("New news.")
+    expect(page.locator("#drawing .word").first).to_have_text("New")
+    page.wait_for_timeout(800)
+    assert words(page) == ["New", "news", "."]
+
+
+def test_from_keystroke_to_tree_takes_little_time(open_page: Open) -> None:
+    page = open_page(TWENTY[:-1])
+    expect(page.locator("#drawing .word").last).to_have_text("morning")
+    times = []
+    for text in (TWENTY, TWENTY[:-1]) * 5:
+        times.append(page.evaluate(KEYSTROKE, text))
+    assert sorted(times)[2] < 150, times
+
+
+KEYSTROKE = """(text) => new Promise((resolve) => {
+  const area = document.getElementById("text");
+  const before = document.querySelector("#drawing svg");
+  const observer = new MutationObserver(() => {
+    if (document.querySelector("#drawing svg") !== before) {
+      observer.disconnect();
+      requestAnimationFrame(() => resolve(performance.now() - started));
+    }
+  });
+  observer.observe(document.getElementById("drawing"), {childList: true});
+  const started = performance.now();
+  area.value = text;
+  area.dispatchEvent(new Event("input"));
+})"""
+
+
+def test_the_first_paint_is_quick(open_page: Open) -> None:
+    page = open_page()
+    expect(nodes(page).first).to_be_visible()
+    script = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    paints = [page.evaluate(script)]
+    for _ in range(2):
+        page.reload()
+        expect(nodes(page).first).to_be_visible()
+        paints.append(page.evaluate(script))
+    assert min(paints) < 1000, paints
+
+
+def test_a_constituent_that_is_clicked_is_explained(open_page: Open) -> None:
+    page = open_page(TELESCOPE)
+    node(page, "PP").click()
+    details = page.locator("#details")
+    expect(details.locator("h2")).to_have_text("PP: prepositional phrase")
+    expect(details).to_contain_text("with the telescope")
+    expect(details).to_contain_text("5 to 7, 3 in all")
+    assert float(details.locator("meter").get_attribute("value") or 0) > 0.5
+    page.locator("#drawing [role=treeitem]").filter(has_text="telescope").last.click()
+    expect(details.locator("h2")).to_have_text("NN: noun, singular or uncountable")
+
+
+def test_keys_move_through_the_tree(open_page: Open) -> None:
+    page = open_page(TELESCOPE)
+    nodes(page).first.focus()
+    title = page.locator("#details h2")
+    for key, label in (
+        ("ArrowDown", "S: "),
+        ("ArrowDown", "NP: "),
+        ("ArrowRight", "VP: "),
+        ("ArrowDown", "VBD: "),
+        ("ArrowRight", "NP: "),
+        ("ArrowUp", "VP: "),
+        ("ArrowLeft", "NP: "),
+        ("End", ".: "),
+        ("Home", "TOP: "),
+    ):
+        page.keyboard.press(key)
+        expect(title).to_contain_text(label)
+        assert page.evaluate("document.activeElement.getAttribute('aria-selected')") == "true"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("TOP, the root of the tree")
+
+
+def test_the_tree_is_a_tree_for_screen_readers(open_page: Open) -> None:
+    page = open_page("It works.")
+    expect(page.get_by_role("tree", name="Tree of: It works.")).to_be_visible()
+    items = page.get_by_role("treeitem")
+    assert [items.nth(number).get_attribute("aria-level") for number in range(4)] == ["1", "2", "3", "4"]
+    assert items.nth(3).get_attribute("aria-label") == "It: personal pronoun"
+    assert page.locator("#drawing [tabindex='0']").count() == 1
+
+
+def test_the_k_best_trees_show_what_differs(open_page: Open) -> None:
+    page = open_page(TELESCOPE)
+    expect(page.locator("#rank-label")).to_have_text("Tree 1 of 10: the best")
+    assert page.locator(".node.differs").count() == 0
+    page.locator("#rank").fill("2")
+    expect(page.locator("#rank-label")).to_contain_text("Tree 2 of 10: ")
+    expect(page.locator("#rank-label")).to_contain_text("as likely as the best")
+    assert page.locator(".node.differs").count() > 0
+    label = page.locator(".node.differs .phrase").first.text_content()
+    expect(page.locator("#difference")).to_contain_text(f"+ {label}")
+    page.locator(".node.differs").first.click()
+    expect(page.locator("#details")).to_contain_text("Probability")
+
+
+def test_sentences_of_a_text_are_listed(open_page: Open) -> None:
+    page = open_page("Time flies like an arrow. Fruit flies like a banana.\n\nDid it?")
+    options = sentences(page)
+    expect(options).to_have_count(3)
+    options.nth(1).click()
+    assert words(page)[0] == "Fruit"
+    page.keyboard.press("Tab")
+    options.nth(1).focus()
+    page.keyboard.press("ArrowDown")
+    assert words(page) == ["Did", "it", "?"]
+    assert options.nth(2).get_attribute("aria-selected") == "true"
+    expect(page.locator("#status")).to_contain_text("3 sentences, 15 words")
+
+
+def test_the_sentence_at_the_caret_is_shown_while_typing(open_page: Open) -> None:
+    page = open_page("One dog barks. Two dogs bark.")
+    expect(sentences(page)).to_have_count(2)
+    page.locator("#text").press("Control+End")
+    page.locator("#text").press_sequentially(" Three cats sleep")
+    expect(page.locator("#drawing .word").first).to_have_text("Three")
+    page.locator("#text").press("Control+Home")
+    page.locator("#text").press_sequentially("Yes, ")
+    expect(page.locator("#drawing .word").first).to_have_text("Yes")
+
+
+def test_a_long_text_comes_sentence_by_sentence_and_is_analyzed_where_one_looks(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill("The cat sat on the mat, and then it slept for a while. " * 100)
+    expect(sentences(page)).to_have_count(100)
+    expect(page.locator("#rank-part")).to_be_visible()
+    sentences(page).nth(70).click()
+    expect(page.locator("#rank-part")).to_be_visible()
+    node(page, "PP").first.click()
+    expect(page.locator("#details")).to_contain_text("Probability")
+
+
+def test_a_sentence_of_300_words_can_be_drawn_and_scrolled(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill(" ".join(["and the cat that sat on the mat slept"] * 33))
+    expect(page.locator("#drawing .word")).to_have_count(297)
+    box = page.locator("#drawing")
+    assert box.evaluate("box => box.scrollWidth > 3 * box.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("#fit").check()
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+def test_an_error_is_shown_and_goes_away(open_page: Open, tmp_path: Path) -> None:
+    with in_thread(tmp_path, max_body=2_000) as server:
+        page = open_page("It works.", server=server, expected="413")
+        expect(nodes(page).first).to_be_visible()
+        page.locator("#text").fill("word " * 500)
+        expect(page.locator("#problem")).to_contain_text("The body is larger than 2,000 bytes.")
+        page.locator("#text").fill("It works again.")
+        expect(page.locator("#problem")).to_be_hidden()
+        expect(page.locator("#drawing .word").nth(2)).to_have_text("again")
+
+
+def test_a_server_that_is_gone_is_an_error(open_page: Open, tmp_path: Path) -> None:
+    with in_thread(tmp_path) as server:
+        page = open_page("It works.", server=server, expected="ERR_")
+        expect(nodes(page).first).to_be_visible()
+    page.locator("#text").fill("It works no more.")
+    expect(page.locator("#problem")).to_contain_text("The server doesn't answer.")
+
+
+def test_a_token_is_asked_for(open_page: Open, tmp_path: Path) -> None:
+    with in_thread(tmp_path, token="s3cret") as server:
+        page = open_page("It works.", server=server, expected="401")
+        page.get_by_label("This server needs a token").fill("s3cret")
+        page.get_by_role("button", name="Use it").click()
+        expect(page.locator("#drawing .word").nth(1)).to_have_text("works")
+
+
+def test_markup_in_a_text_stays_text(open_page: Open) -> None:
+    text = '<script>alert(1)</script> <img src=x onerror="alert(2)"> works & "so" on.'
+    page = open_page(text)
+    expect(nodes(page).first).to_be_visible()
+    assert page.locator("#drawing script, #drawing img, #details img").count() == 0
+    nodes(page).nth(1).click()
+    page.get_by_role("tab", name="JSON").click()
+    assert "onerror" in (page.locator("#json").text_content() or "")
+    picture = download(page, "#save-svg").read_text("utf-8")
+    names = {element.tag for element in ElementTree.fromstring(picture).iter()}
+    assert names == {f"{{http://www.w3.org/2000/svg}}{name}" for name in ("svg", "title", "rect", "g", "path", "text")}
+
+
+def download(page: Page, button: str) -> Path:
+    with page.expect_download() as found:
+        page.locator(button).click()
+    return Path(found.value.path())
+
+
+def test_pictures_can_be_saved(open_page: Open) -> None:
+    page = open_page(TELESCOPE, color_scheme="dark")
+    expect(nodes(page).first).to_be_visible()
+    picture = download(page, "#save-svg").read_text("utf-8")
+    root = ElementTree.fromstring(picture)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[:2] == ["TOP", "S"]
+    assert "style" not in picture
+    content = download(page, "#save-png").read_bytes()
+    assert content.startswith(b"\x89PNG")
+    assert struct.unpack(">I", content[16:20])[0] == 2 * int(root.attrib["width"])
+
+
+def test_brackets_json_and_links_can_be_copied(open_page: Open) -> None:
+    page = open_page("It works (well).", permissions=["clipboard-read", "clipboard-write"])
+    expect(nodes(page).first).to_be_visible()
+
+    def clipboard() -> str:
+        return str(page.evaluate("navigator.clipboard.readText()"))
+
+    page.get_by_role("tab", name="Brackets").click()
+    expect(page.locator("#brackets")).to_contain_text("(-LRB- -LRB-)")
+    page.locator("#copy").click()
+    expect(page.locator("#status")).to_have_text("Brackets copied")
+    assert clipboard().startswith("(TOP (S ")
+    page.get_by_role("tab", name="Brackets").press("ArrowRight")
+    page.locator("#copy").click()
+    expect(page.locator("#status")).to_have_text("JSON copied")
+    assert json.loads(clipboard())["text"] == "It works (well)."
+    page.locator("#link").click()
+    expect(page.locator("#status")).to_have_text("Link copied")
+    assert clipboard() == page.url
+
+
+def test_a_link_brings_back_text_sentence_and_tree(open_page: Open, client: Client) -> None:
+    page = open_page(f"It works. {TELESCOPE} Done & dusted: 100%? 😀")
+    sentences(page).nth(1).click()
+    page.locator("#rank").fill("3")
+    link = page.url
+    assert "#text=" in link
+    again = open_page()
+    again.goto("about:blank")
+    again.goto(link)
+    expect(again.locator("#rank-label")).to_contain_text("Tree 3 of 10")
+    assert words(again)[:2] == ["I", "saw"]
+    assert again.locator("#text").input_value() == f"It works. {TELESCOPE} Done & dusted: 100%? 😀"
+
+
+def test_examples_can_be_tried(open_page: Open) -> None:
+    page = open_page()
+    page.locator("#examples").select_option(label="Garden path")
+    expect(page.locator("#drawing .word").nth(1)).to_have_text("horse")
+
+
+def test_hebrew_is_drawn_from_right_to_left(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#reading").select_option("tokens")
+    page.locator("#text").fill("הילד הקטן קרא ספר .")
+    expect(page.locator("#drawing .word")).to_have_count(5)
+    places = page.locator("#drawing .word").evaluate_all("words => words.map(w => Number(w.getAttribute('x')))")
+    assert places == sorted(places, reverse=True)
+    leaf = page.locator("#drawing [role=treeitem]").filter(has=page.locator("text.word")).first
+    leaf.click()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#details dd").first).to_have_text("הקטן")
+
+
+def test_chinese_words_do_not_overlap(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#reading").select_option("tokens")
+    page.locator("#text").fill("我们 昨天 在 公园 里 看见 了 你 的 朋友 。")
+    expect(page.locator("#drawing .word")).to_have_count(11)
+    boxes = [page.locator("#drawing .word").nth(number).bounding_box() for number in range(11)]
+    edges = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+    assert all(right <= left for (_, right), (left, _) in pairwise(edges))
+
+
+def test_tokens_are_taken_as_they_are(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#reading").select_option("tokens")
+    page.locator("#text").fill("It doesn't work .\n\nSo be it .")
+    expect(sentences(page)).to_have_count(2)
+    assert words(page) == ["So", "be", "it", "."]  # the sentence at the caret
+    sentences(page).first.click()
+    assert words(page) == ["It", "doesn't", "work", "."]
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1400, 2560])
+def test_the_page_fits_every_width(open_page: Open, width: int) -> None:
+    page = open_page(TWENTY, viewport={"width": width, "height": 800})
+    expect(nodes(page).first).to_be_attached()
+    node(page, "PP").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_theme_follows_the_system_until_it_is_chosen(open_page: Open, scheme: str) -> None:
+    page = open_page(TELESCOPE, color_scheme=scheme)
+    expect(nodes(page).first).to_be_visible()
+
+    def brightness() -> int:
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        return int(colour.split("(")[1].split(",")[0])
+
+    assert (brightness() > 128) == (scheme == "light")
+    page.locator("#theme").click()  # light
+    assert brightness() > 128
+    page.locator("#theme").click()  # dark
+    assert brightness() < 128
+    page.reload()
+    assert brightness() < 128
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["tree", "brackets", "json"])
+def test_axe_finds_nothing_to_complain_about(open_page: Open, scheme: str, view: str) -> None:
+    page = open_page(f"It works. {TELESCOPE}", color_scheme=scheme, bypass_csp=True)
+    expect(sentences(page)).to_have_count(2)
+    page.locator("#rank").fill("2")
+    page.locator("#show-probabilities").check()
+    nodes(page).nth(2).click()
+    page.locator(f"#tab-{view}").click()
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_axe_finds_nothing_to_complain_about_in_the_docs(open_page: Open, client: Client) -> None:
+    page = open_page(bypass_csp=True)
+    page.goto(f"{client.url}/docs")
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
+
+
+def test_functions_are_shown_if_the_model_has_them(open_page: Open, tmp_path: Path) -> None:
+    from fencepost.parsing.load import load
+
+    folder = random_function_model(tmp_path / "functions")
+    (tmp_path / "metrics").mkdir()
+    parsers = {"en": shared_parser(), "functions": load(folder)}
+    with in_thread(tmp_path / "metrics", parsers) as server:
+        page = open_page("", server=server)
+        page.get_by_label("Model").select_option("functions")
+        page.locator("#reading").select_option("tokens")
+        page.locator("#text").fill("the cat sleeps in the garden .")
+        expect(page.locator("#drawing .word")).to_have_count(7)
+        labels = page.locator("#drawing .phrase").all_text_contents()
+        number = next(at for at, label in enumerate(labels) if "-" in label)
+        page.locator("#drawing [role=treeitem]").filter(has=page.locator(".phrase")).nth(number).click()
+        expect(page.locator("#details")).to_contain_text("Function")
+        expect(page.locator("#details")).to_contain_text(f"{labels[number].split('-')[1]}: ")
+
+
+def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
+    page = open_page(f"It works. {TELESCOPE}", expected="422")
+    expect(sentences(page)).to_have_count(2)
+    page.locator("#pattern").fill("NP < PRP")
+    expect(page.locator("#matches")).to_have_text("2 matches in 2 sentences")
+    assert page.locator(".node.matches").count() == 1
+    expect(sentences(page).nth(1)).to_contain_text("1×")
+    page.locator("#pattern").press("Enter")
+    page.locator("#pattern").press("Enter")
+    assert words(page)[0] == "I"
+    expect(page.locator("#details h2")).to_have_text("NP: noun phrase")
+    page.locator("#pattern").fill("NP < (")
+    expect(page.locator("#matches")).to_contain_text("column 7")
+    page.locator("#pattern").fill("")
+    expect(page.locator("#matches")).to_have_text("")
+    assert page.locator(".node.matches").count() == 0

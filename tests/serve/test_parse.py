@@ -1,0 +1,150 @@
+"""``POST /v1/parse``: what it answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.cli.main import main
+from tests.serve.serving import Client, SlowParser, in_thread, shared_parser
+
+TEXT = "The cat sat on the mat. “It slept,” she said!\n\nDid it (really)?"
+
+
+def command_line(capsys: pytest.CaptureFixture[str], *options: str) -> str:
+    assert main(["parse", "--workers", "1", *options]) == 0
+    return capsys.readouterr().out
+
+
+def plain(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: value for name, value in record.items() if name != "file"} for record in records]
+
+
+def approximately(found: Any, expected: Any) -> bool:
+    """Equal but for the last digits of scores, which depend on the company in a batch."""
+    if isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(approximately(found[name], expected[name]) for name in expected)
+    if isinstance(expected, list):
+        return len(found) == len(expected) and all(map(approximately, found, expected))
+    return bool(found == pytest.approx(expected, abs=1e-3)) if isinstance(expected, float) else found == expected
+
+
+@pytest.mark.parametrize("options", [{}, {"probabilities": True}, {"kbest": 3}, {"kbest": 2, "probabilities": True}])
+def test_fields_are_those_of_the_command_line(
+    client: Client, options: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    switches = ["--kbest", str(options["kbest"])] if "kbest" in options else []
+    switches += ["--probabilities"] if options.get("probabilities") else []
+    lines = command_line(capsys, "--format", "json", "--text", TEXT, *switches).splitlines()
+    answer = client.parse(text=TEXT, **options)
+    assert answer.status == 200
+    assert answer.json()["model"] == "en"
+    assert approximately(answer.json()["sentences"], plain([json.loads(line) for line in lines]))
+
+
+def test_trees_in_brackets_are_those_of_the_command_line(client: Client, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = client.parse(text=TEXT, format="brackets")
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    assert answer.text == command_line(capsys, "--text", TEXT)
+
+
+def test_the_k_best_trees_in_brackets_are_those_of_the_command_line(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = client.parse(text="It works. It does.", format="brackets", kbest=2)
+    assert answer.text == command_line(capsys, "--text", "It works. It does.", "--kbest", "2")
+
+
+def test_tokens_are_not_split_again(client: Client) -> None:
+    sentence = client.parse(tokens=["It", "doesn't", "work", "(", "."]).json()["sentences"][0]
+    assert [token["text"] for token in sentence["tokens"]] == ["It", "doesn't", "work", "(", "."]
+    assert sentence["text"] == "It doesn't work ( ."
+    assert [(token["start"], token["end"]) for token in sentence["tokens"]][:2] == [(0, 2), (3, 10)]
+
+
+def test_several_sentences_of_tokens_are_numbered(client: Client) -> None:
+    found = client.parse(tokens=[["It", "works"], ["So", "it", "does"]]).json()["sentences"]
+    assert [(each["document"], each["text"]) for each in found] == [(0, "It works"), (1, "So it does")]
+
+
+def test_several_texts_are_numbered_and_keep_their_offsets(client: Client) -> None:
+    found = client.parse(text=["It works. It does.", "", "So be it."]).json()["sentences"]
+    assert [(each["document"], each["offset"]) for each in found] == [(0, 0), (0, 10), (2, 0)]
+
+
+def test_an_empty_text_has_no_sentences(client: Client) -> None:
+    assert client.parse(text=" \n").json() == {"model": "en", "sentences": []}
+    assert client.parse(text="", stream=True).text == ""
+    assert client.parse(tokens=[]).json()["sentences"] == []
+
+
+def test_the_mode_says_what_a_line_end_means(client: Client) -> None:
+    text = "One line\nand another. And more."
+    counts = [len(client.parse(text=text, mode=mode).json()["sentences"]) for mode in ("text", "paragraph", "line")]
+    assert counts == [2, 3, 2]
+
+
+def test_a_stream_has_the_same_sentences_one_per_line(client: Client) -> None:
+    expected = client.parse(text=TEXT).json()["sentences"]
+    for answer in (
+        client.parse(text=TEXT, stream=True),
+        client.ask("POST", "/v1/parse", json.dumps({"text": TEXT}), Accept="application/x-ndjson"),
+    ):
+        assert answer.headers["content-type"] == "application/x-ndjson"
+        assert approximately(answer.lines(), expected)
+
+
+def test_the_first_line_of_a_stream_comes_before_the_last_sentence_is_parsed(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    with in_thread(tmp_path, {"en": parser}) as client, client.connect() as connection:
+        text = "The cat sat on the mat, and then it slept for a while. " * 100
+        body = json.dumps({"text": text, "stream": True}).encode()
+        head = f"POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: {len(body)}\r\n\r\n"
+        connection.sendall(head.encode() + body)
+        received = b""
+        while b'"tree"' not in received:
+            received += connection.recv(1000)
+            parser.go.clear()  # the batches after this one wait
+        count = sum(map(len, parser.batches))
+        parser.go.set()
+        assert 0 < count < 100
+
+
+def test_a_sentence_that_is_too_long_for_probabilities_gets_its_best_tree(client: Client) -> None:
+    words = ["very"] * 401
+    (sentence,) = client.parse(tokens=words, probabilities=True, kbest=2).json()["sentences"]
+    assert sentence["tree"].count("very") == 401
+    assert "kbest" not in sentence
+    assert "probability" not in sentence["constituents"][0]
+
+
+def test_nul_and_markup_in_a_text_come_back_as_data(client: Client) -> None:
+    answer = client.parse(text="A\0b <script>alert(1)</script> & works.")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.json()["sentences"][0]["text"] == "A\0b <script>alert(1)</script> & works."
+
+
+def test_a_model_is_chosen_by_name(tmp_path: Path) -> None:
+    slow = SlowParser(shared_parser())
+    with in_thread(tmp_path, {"en": shared_parser(), "other": slow}) as client:
+        assert client.parse(text="It works.").json()["model"] == "en"
+        assert slow.batches == []
+        assert client.parse(text="It works.", model="other").json()["model"] == "other"
+        assert slow.batches == [[("It", "works", ".")]]
+        names = [model["name"] for model in client.get("/v1/models").json()["models"]]
+        assert names == ["en", "other"]
+
+
+def test_models_say_what_they_can_do(client: Client) -> None:
+    assert client.get("/v1/models").json()["models"] == [{"name": "en", "language": "en", "functions": False}]
+
+
+def test_labels_are_explained(client: Client) -> None:
+    labels = client.get("/v1/labels").json()
+    assert labels["phrases"]["PP"] == {"meaning": "prepositional phrase", "example": "They met *in the park*."}
+    assert labels["tags"]["NNS"]["meaning"] == "noun, plural"
+    assert labels["functions"]["SBJ"]["meaning"] == "subject"

@@ -1,0 +1,96 @@
+"""``POST /v1/search``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import Any
+
+import pytest
+
+from fencepost.serve.failures import BusyError, UnavailableError
+from fencepost.serve.searching import MOST_MATCHES, MOST_WAITING, Searcher
+from tests.serve.serving import Answer, Client
+
+TREES = [
+    "(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat)))) (VP (VBD sat))))",
+    "(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))",
+]
+
+
+def search(client: Client, **fields: Any) -> Answer:
+    return client.ask("POST", "/v1/search", json.dumps(fields))
+
+
+def test_matches_have_their_place_in_the_trees(client: Client) -> None:
+    assert search(client, pattern="NP=all < (PP=pp < IN)", trees=TREES).json() == {
+        "matches": [
+            {
+                "tree": 0,
+                "node": 2,
+                "label": "NP",
+                "start": 0,
+                "end": 5,
+                "names": {"all": {"start": 0, "end": 5}, "pp": {"start": 2, "end": 5}},
+            }
+        ],
+        "truncated": False,
+    }
+
+
+def test_tags_and_words_count_as_one_node(client: Client) -> None:
+    found = search(client, pattern="/^VB/", trees=TREES).json()["matches"]
+    assert [(match["tree"], match["node"]) for match in found] == [(0, 12), (1, 5)]
+    found = search(client, pattern="works", trees=TREES).json()["matches"]
+    assert [(match["tree"], match["node"]) for match in found] == [(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"pattern": "NP < (", "trees": TREES}, "column 7: "),
+        ({"pattern": "NP", "trees": ["(TOP (S"]}, "tree 1: "),
+        ({"pattern": "NP"}, "trees is missing"),
+        ({"pattern": "NP", "trees": "(TOP)"}, "trees must be a list of trees in brackets"),
+        ({"pattern": "N" * 2_000, "trees": []}, "pattern: string should have at most 1000 characters"),
+    ],
+)
+def test_a_pattern_or_a_tree_that_cannot_be_read_is_422(client: Client, fields: Any, message: str) -> None:
+    answer = search(client, **fields)
+    assert answer.status == 422
+    assert answer.json()["error"].startswith(message)
+
+
+def test_a_search_that_takes_too_long_is_ended_and_the_next_one_works() -> None:
+    searcher = Searcher(seconds=0.5)
+    wide = "(TOP (S " + "(NP (DT the) (NN cat)) " * 200 + "))"
+    slow = "__ .. (__ .. (__ .. (__ .. (__=a .. __=b))))"
+    with pytest.raises(UnavailableError, match=r"this search takes longer than 0\.5 seconds"):
+        searcher.search(slow, [wide] * 100)
+    assert len(searcher.search("NP < DT", TREES)) == 2
+    searcher.close()
+
+
+def test_a_process_that_was_killed_is_replaced() -> None:
+    searcher = Searcher()
+    assert len(searcher.search("PP", TREES)) == 1
+    assert searcher._process is not None
+    os.kill(searcher._process.pid or 0, signal.SIGKILL)
+    searcher._process.join()
+    assert len(searcher.search("PP", TREES)) == 1
+    searcher.close()
+
+
+def test_many_matches_are_cut() -> None:
+    searcher = Searcher(seconds=30)
+    assert len(searcher.search("__", [TREES[0]] * 1_000)) == MOST_MATCHES
+    searcher.close()
+
+
+def test_too_many_searches_at_once_are_refused() -> None:
+    searcher = Searcher()
+    for _ in range(MOST_WAITING):
+        searcher._waiting.acquire()
+    with pytest.raises(BusyError):
+        searcher.search("NP", TREES)
