@@ -17,7 +17,7 @@ from torch import Tensor
 from fencepost.backends.torch import vocab_sizes
 from fencepost.config.settings import CharLSTMConfig, Config, EncoderConfig, EvalConfig, PretrainedConfig, ScorerConfig
 from fencepost.errors import ModelError
-from fencepost.features.pretrained_files import PretrainedFiles, tokenizer_of, without_foreign_keys
+from fencepost.features.pretrained_files import PretrainedFiles, encoder_settings, tokenizer_of
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
@@ -97,7 +97,7 @@ def _read_file(path: Path) -> Checkpoint:
 def _read_folder(path: Path) -> Checkpoint:
     weights = _load(path / WEIGHTS)
     config = json.loads((path / ENCODER).read_text("utf-8"))
-    files = PretrainedFiles(_with_last_blank(tokenizer_of(path)), without_foreign_keys(config))
+    files = PretrainedFiles(_with_last_blank(tokenizer_of(path)), encoder_settings(config))
     return Checkpoint.of(config["benepar"], weights, files)
 
 
