@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from fencepost.backends.base import FunctionReader, Parsed, Scored
+from fencepost.backends.base import FunctionReader, Parsed, Scored, not_finite, require_finite
 from fencepost.backends.charts import decode
 from fencepost.backends.exported_weights import load_exported_weights
 from fencepost.chart import cky
@@ -154,14 +154,16 @@ class TorchBackend:
         if self.device.type == "cpu":
             return lambda: _on_host(best, labels, tags, batch.lengths, reader)
         scores, marked = decode(best, tensors.lengths)
-        answers = [_to_host(scores), _to_host(labels), _to_host(marked)]
+        answers = [_to_host(scores), _to_host(labels), _to_host(marked), _to_host(best.isfinite().all())]
         tags = None if tags is None else _to_host(tags)
         ready = torch.cuda.Event()  # type: ignore[no-untyped-call]
         ready.record()
 
         def finish() -> Parsed:
             ready.synchronize()
-            tree_scores, cell_labels, in_tree = (answer.numpy() for answer in answers)
+            tree_scores, cell_labels, in_tree, is_finite = (answer.numpy() for answer in answers)
+            if not is_finite:
+                raise not_finite()
             chart = LabelChart(np.empty(0, np.float32), cell_labels, batch.lengths)
             trees = cky.collect(chart, tree_scores, in_tree)
             return Parsed(trees, None if tags is None else tags.numpy(), reader)
@@ -212,7 +214,9 @@ class TorchBackend:
             tag_scores = None if self.model.tag_scorer is None else self.model.tag_scorer(y, tensors)
             reader = self.function_reader(y, tensors, batch.lengths) if functions else None
         tags: Ints | None = None if tag_scores is None else _best_tags(tag_scores).cpu().numpy()
-        spans = SpanScores.from_packed(scores.cpu().numpy(), batch.lengths)
+        scores_on_host = scores.cpu().numpy()
+        require_finite(scores_on_host)
+        spans = SpanScores.from_packed(scores_on_host, batch.lengths)
         return Scored(spans, tags, reader)
 
     def _send(self, batch: Batch) -> TorchBatch:
@@ -230,6 +234,7 @@ def _on_host(
     best: Tensor, labels: Tensor, tags: Tensor | None, lengths: Ints, functions: FunctionReader | None
 ) -> Parsed:
     """Decodes with numpy, which is faster on a CPU."""
+    require_finite(best.numpy())
     chart = LabelChart(best.numpy(), labels.numpy(), lengths)
     return Parsed(cky.decode(chart), None if tags is None else tags.numpy(), functions)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
 from fencepost.backends.base import Backend
@@ -15,6 +16,7 @@ from fencepost.parsing.checking import GivenSentence, check_sentences
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
 from fencepost.parsing.jobs import Analyze, FindBestTrees, FindFunctions, Job, Result
+from fencepost.storage.model_files import naming
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize
@@ -186,7 +188,10 @@ class Parser:
 
     def do(self, job: Job[Result], chunk: list[Sentence]) -> list[Result]:
         """Does a job on a chunk of checked sentences."""
-        return job.do(self._chunk_parser, chunk)
+        if self._source is None:
+            return job.do(self._chunk_parser, chunk)
+        with naming(Path(self._source.path)):
+            return job.do(self._chunk_parser, chunk)
 
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
         for chunk in growing_chunks(self.checked(sentences), len, job.budget):
