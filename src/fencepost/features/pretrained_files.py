@@ -63,7 +63,7 @@ _NEVER: Final = frozenset(
         "trust_remote_code",
     }
 )
-_GREATEST: Final = 2**24  # of any integer in an encoder's configuration
+_GREATEST, _MOST_LAYERS = 2**24, 2**10  # integers in an encoder's configuration
 _MASKS: Final = ("[MASK]", "<mask>")
 _ONE_AT_A_TIME: Final = RLock()
 
@@ -129,8 +129,9 @@ def encoder_settings(config: dict[str, Any]) -> str:
     family = family_of(model_type)
     known = {key: value for key, value in sorted(config.items()) if _is_known(key, family)}
     for key, value in known.items():
-        if isinstance(value, int) and abs(value) > _GREATEST:
+        if isinstance(value, int) and abs(value) > (_MOST_LAYERS if "layer" in key else _GREATEST):
             raise ValueError(f"{key} is {value:.3g}")
+    _check_sizes(known, family)
     _check_numbers(known, family)
     return json.dumps(known) + "\n"
 
@@ -145,6 +146,19 @@ def read_encoder_settings(text: str) -> str:
 
 def _is_known(key: str, family: EncoderFamily) -> bool:
     return key in _OUR_KEYS or (not family.ours and bool(_KEY.fullmatch(key)) and key not in _NEVER)
+
+
+def _check_sizes(config: dict[str, Any], family: EncoderFamily) -> None:
+    """Raises ValueError unless sizes are positive and shares are between 0 and 1."""
+    for key in ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers"):
+        if (family.ours or key in config) and (type(config.get(key)) is not int or config[key] < 1):
+            raise ValueError(f"{key} is {config.get(key)!r:.20}")
+    for key in ("hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps"):
+        value = config.get(key)
+        if (family.ours or key in config) and (type(value) not in (int, float) or not 0 <= value < 1):
+            raise ValueError(f"{key} is {value!r:.20}")
+    if config.get("hidden_size", 0) % config.get("num_attention_heads", 1):
+        raise ValueError(f"hidden_size {config['hidden_size']} is not a multiple of num_attention_heads")
 
 
 def _check_numbers(config: dict[str, Any], family: EncoderFamily) -> None:

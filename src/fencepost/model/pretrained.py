@@ -175,11 +175,11 @@ def build_encoder(config: str) -> nn.Module:
             declared = CONFIG_MAPPING[settings["model_type"]]
             known = {*signature(declared.__init__).parameters, *SHARED_SETTINGS}
             kind = declared(**{key: value for key, value in settings.items() if key in known})
-        except (KeyError, ValueError, TypeError) as error:
+            if not kind.is_encoder_decoder or family_of(kind.model_type).read_at_decoder:
+                return without_spare_parts(AutoModel.from_config(kind, trust_remote_code=False))
+        except Exception as error:  # its errors have no common parent
             raise ModelError(f"transformers can't build the encoder in {ENCODER}: {error!s:.200}") from error
-        if kind.is_encoder_decoder and not family_of(kind.model_type).read_at_decoder:
-            raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
-        return without_spare_parts(AutoModel.from_config(kind, trust_remote_code=False))
+    raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
 
 
 def without_spare_parts(encoder: Any) -> nn.Module:
