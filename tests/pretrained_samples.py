@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordPiece
 from transformers import AutoConfig, AutoModel
 
-from fencepost.features.pretrained_files import PretrainedFiles, without_foreign_keys
+from fencepost.features.pretrained_files import PretrainedFiles, encoder_settings
 
 PIECES = ["<pad>", "<unk>", "<start>", "<stop>", "the", "cat", "##s", "sleep", "##ing", "cannot", '"', ".", "a", "##b"]
 IDS = {piece: number for number, piece in enumerate(PIECES)}
@@ -61,7 +61,7 @@ def tokenizer(*, special: bool = True) -> Tokenizer:
 
 def pretrained_files(kind: str = "bert", **settings: Any) -> PretrainedFiles:
     config = AutoConfig.for_model(kind, **(KINDS[kind] | settings))
-    return PretrainedFiles(tokenizer().to_str(), without_foreign_keys(config.to_dict()))
+    return PretrainedFiles(tokenizer().to_str(), encoder_settings(config.to_dict()))
 
 
 def write_encoder(folder: Path, kind: str = "bert") -> Path:

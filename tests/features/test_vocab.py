@@ -31,7 +31,7 @@ def test_rare_and_new_symbols_are_unknown() -> None:
 
 
 def test_reserved_numbers_stand_for_no_symbol() -> None:
-    with pytest.raises(IndexError):
+    with pytest.raises(ModelError, match="predicts number 2"):
         Vocab.of(["a"], 3).symbol(2)
 
 

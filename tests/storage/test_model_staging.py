@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.errors import UsageError
+from fencepost.errors import ModelError, UsageError
 from fencepost.storage.model_files import CHECKSUMS, CONFIG, ONNX, VOCABULARIES, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_staging import recover
@@ -59,9 +59,14 @@ def test_a_model_that_is_being_put_in_place_is_waited_for(folder: Path, monkeypa
     assert ModelFolder.open(folder).config.train.seed == 7
 
 
-def test_a_model_that_nobody_puts_in_place_any_more_is_put_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_nobody_puts_in_place_any_more_is_a_writers_job(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     died_at(2, folder, monkeypatch)
     monkeypatch.setattr("fencepost.storage.model_folder.PATIENCE", 0.1)
+    with pytest.raises(ModelError, match=f"`fencepost models repair {folder}`"):
+        ModelFolder.open(folder)
+    recover(folder)
     assert ModelFolder.open(folder).config.train.seed == 7
 
 

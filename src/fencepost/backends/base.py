@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from fencepost.chart.cky import Decoded
 from fencepost.chart.scores import Floats, SpanScores
+from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.constituents import Constituents
 
@@ -60,3 +64,13 @@ class Backend(Protocol):
     def batch_tokens(self) -> int:
         """A good size for a batch, as ``features.batching`` counts."""
         ...
+
+
+def require_finite(*numbers: npt.NDArray[Any]) -> None:
+    """Raises ModelError if any of a model's numbers is infinite or not a number: trees made from them mean nothing."""
+    if not all(np.isfinite(each).all() for each in numbers):
+        raise not_finite()
+
+
+def not_finite() -> ModelError:
+    return ModelError("the model's scores are not finite numbers", hint="get or train the model again")

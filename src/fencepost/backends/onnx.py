@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy.typing as npt
 import onnxruntime
 from onnxruntime import InferenceSession
 
-from fencepost.backends.base import FunctionReader, Parsed, Scored
+from fencepost.backends.base import FunctionReader, Parsed, Scored, require_finite
 from fencepost.backends.word_vector_cache import WordVectorCache
 from fencepost.chart import cky, packing
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
@@ -22,6 +24,7 @@ from fencepost.features.constituents import Constituents
 from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, graphs
 from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS, require_listed
 from fencepost.storage.model_folder import ModelFolder, disagreement
+from fencepost.storage.onnx_graph import require_plain_graph
 from fencepost.storage.subword_table import SUBWORD_TABLE, SubwordTable
 
 BATCH_TOKENS: Final = 4_000
@@ -31,21 +34,52 @@ SPELLED: Final = 2_000  # letters read at once
 # Fusions that are slower than the operators that they fuse: 2.6 ms against 0.3 ms for a sum and a norm, 0.9 ms against
 # 0.6 ms for a bias and gelu.
 SLOWER: Final = ["SkipLayerNormFusion", "BiasGeluFusion"]
+AGAIN: Final = "export the model again"
 SEQUENCE: Final = ("lengths", "position", "mask")  # inputs that describe sequences, not words
+
+
+class Graph:
+    """A graph that can be run. It may come from a stranger, so what it computes is checked before it is used."""
+
+    def __init__(self, path: Path, session: InferenceSession) -> None:
+        self.path = path
+        self.threads = int(session.get_session_options().intra_op_num_threads)
+        self.inputs = {value.name: value.shape for value in session.get_inputs()}
+        self.outputs = {value.name: value.shape for value in session.get_outputs()}
+        self._session = session
+
+    def width(self, output: str) -> int:
+        """The size of the last axis of an output, which a graph of ours always states."""
+        axes = self.outputs[output]
+        if not axes or type(axes[-1]) is not int:
+            raise ModelError(f"{self.path}: doesn't state the size of {output}", hint=AGAIN)
+        return int(axes[-1])
+
+    def run(self, feeds: Mapping[str, npt.NDArray[Any]], /, **shapes: tuple[int, ...]) -> list[npt.NDArray[Any]]:
+        """The outputs named by keyword, each with the shape that it must have."""
+        try:
+            results = self._session.run(list(shapes), {name: feeds[name] for name in self.inputs})
+        except Exception as error:  # its errors have no common parent
+            raise ModelError(f"{self.path}: ONNX Runtime can't run it: {error!s:.200}", hint=AGAIN) from error
+        for (name, shape), result in zip(shapes.items(), results, strict=True):
+            if result.shape != shape:
+                raise ModelError(f"{self.path}: {name} has the shape {result.shape}, not {shape}", hint=AGAIN)
+        return list(results)
 
 
 class OnnxBackend:
     """One model in memory."""
 
     def __init__(
-        self, sessions: dict[str, InferenceSession], config: Config, subword_table: SubwordTable | None = None
+        self, graphs: dict[str, Graph], config: Config, labels: int, subword_table: SubwordTable | None = None
     ) -> None:
-        """``sessions`` maps the file name of each graph to its session."""
-        self._model, self._spans = sessions[ONNX], sessions[SPANS]
-        self._functions = sessions.get(FUNCTIONS)
-        self._letters, self._subwords = sessions.get(LETTERS), sessions.get(SUBWORDS)
+        """``graphs`` are given by the names of their files; ``labels`` is the number of labels."""
+        self._model, self._spans = graphs[ONNX], graphs[SPANS]
+        self._functions = graphs.get(FUNCTIONS)
+        self._letters, self._subwords = graphs.get(LETTERS), graphs.get(SUBWORDS)
         self._subword_table = subword_table
         self._cache = WordVectorCache(self._spell)
+        self._labels = labels
         self._plan = config.eval.plan
         self._longest = config.eval.longest
         self._force_root = config.scorer.force_root
@@ -57,10 +91,10 @@ class OnnxBackend:
         names = [ONNX, SPANS, *graphs(folder.config)]
         if folder.config.scorer.functions:
             names.append(FUNCTIONS)
-        sessions = {name: _session(folder, name, threads) for name in names}
+        opened = {name: _open(folder, name, threads) for name in names}
         table = SubwordTable(folder.path / SUBWORD_TABLE) if folder.has(SUBWORD_TABLE) else None
-        _require_agreement(folder, sessions, table)
-        return cls(sessions, folder.config, table)
+        _require_agreement(folder, opened, table)
+        return cls(opened, folder.config, len(folder.vocabularies.labels), table)
 
     @property
     def overlaps(self) -> bool:
@@ -68,7 +102,7 @@ class OnnxBackend:
 
     @property
     def threads(self) -> int:
-        return int(self._model.get_session_options().intra_op_num_threads)
+        return self._model.threads
 
     @property
     def batch_tokens(self) -> int:
@@ -77,34 +111,43 @@ class OnnxBackend:
     def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
         fenceposts, tags, vectors = self._encode(batch, functions)
         pairs = _pairs(batch.lengths)
-        parts = [_run(self._spans, ("best", "label"), piece) for piece in _cut(fenceposts, *pairs)]
+        parts = [self._spans.run(piece, best=_cells(piece), label=_cells(piece)) for piece in _cut(fenceposts, *pairs)]
         best, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
         if self._force_root:
             roots = packing.roots(batch.lengths)
-            (scores,) = _run(self._spans, ("scores",), _spans(fenceposts, pairs[0][roots], pairs[1][roots]))
+            scores = self._label_scores(_spans(fenceposts, pairs[0][roots], pairs[1][roots]))
             best[roots], labels[roots] = scores[:, 1:].max(axis=1), 1 + scores[:, 1:].argmax(axis=1)
+        require_finite(best)
+        if not 0 <= labels.min() <= labels.max() < self._labels:
+            raise ModelError(f"{self._spans.path}: gives numbers of labels that don't exist", hint=AGAIN)
         trees = cky.decode(LabelChart(best, labels.astype(np.int32), batch.lengths))
         parsed = Parsed(trees, tags, self._function_reader(vectors, batch.lengths))
         return lambda: parsed
 
     def score(self, batch: Batch, *, functions: bool = False) -> Scored:
         fenceposts, tags, vectors = self._encode(batch, functions)
-        parts = (_run(self._spans, ("scores",), piece)[0] for piece in _cut(fenceposts, *_pairs(batch.lengths)))
+        parts = (self._label_scores(piece) for piece in _cut(fenceposts, *_pairs(batch.lengths)))
         reader = self._function_reader(vectors, batch.lengths)
         return Scored(SpanScores.from_pieces(parts, batch.lengths), tags, reader)
+
+    def _label_scores(self, spans: dict[str, npt.NDArray[Any]]) -> Floats:
+        (scores,) = self._spans.run(spans, scores=(*_cells(spans), self._labels))
+        require_finite(scores)
+        return scores
 
     def _function_reader(self, vectors: Floats | None, lengths: Ints) -> FunctionReader | None:
         if vectors is None:
             return None
-        session = self._functions
-        assert session is not None
+        graph = self._functions
+        assert graph is not None
 
         def read(constituents: Constituents) -> Floats:
             starts, ends = constituents.fenceposts(lengths)
             labels, parents = constituents.labels, constituents.parents
             feeds = {**_spans(vectors, starts, ends, "vectors"), "labels": labels, "parents": parents}
-            (probabilities,) = _run(session, ("probabilities",), feeds)
-            return np.asarray(probabilities)
+            (probabilities,) = graph.run(feeds, probabilities=(len(labels), graph.width("probabilities")))
+            require_finite(probabilities)
+            return probabilities
 
         return read
 
@@ -114,10 +157,10 @@ class OnnxBackend:
         """
         first_token, first_post, first_word = (_firsts(batch.lengths + more) for more in (2, 1, 0))
         letters, subwords = self._letter_vectors(batch), self._subword_vectors(batch)
-        wanted = ["fenceposts", *["predicted_tags"] * self._predicts_tags, *["vectors"] * functions]
-        fenceposts: Floats | None = None
-        vectors: Floats | None = None
-        tags = np.empty(batch.lengths.sum(), np.int64)
+        hidden = self._model.width("fenceposts")
+        fenceposts = np.empty(((batch.lengths + 1).sum(), hidden), np.float32)
+        tags = np.empty(batch.lengths.sum(), np.int64) if self._predicts_tags else None
+        vectors = np.empty((len(fenceposts), self._model.width("vectors")), np.float32) if functions else None
         for sentences in self._groups(batch.lengths):
             lengths = batch.lengths[sentences]
             width = int(lengths.max()) + 2
@@ -125,18 +168,19 @@ class OnnxBackend:
             token = first_token[sentences, None] + np.minimum(np.arange(width), lengths[:, None] + 1)
             feeds = self._feeds(batch, token, letters, subwords)
             feeds |= _sequence_feeds(lengths + 2, width, self._plan, self._longest)
-            outputs = dict(zip(wanted, _run(self._model, wanted, feeds), strict=True))
-            if fenceposts is None:
-                fenceposts = np.empty(((batch.lengths + 1).sum(), outputs["fenceposts"].shape[-1]), np.float32)
+            shapes: dict[str, tuple[int, ...]] = {"fenceposts": (len(lengths), width - 1, hidden)}
+            if tags is not None:
+                shapes["predicted_tags"] = (len(lengths), width)
+            if vectors is not None:
+                shapes["vectors"] = (len(lengths), width - 1, vectors.shape[1])
+            outputs = dict(zip(shapes, self._model.run(feeds, **shapes), strict=True))
             _scatter(fenceposts, outputs["fenceposts"], first_post[sentences], lengths + 1)
-            if self._predicts_tags:
+            if tags is not None:
                 _scatter(tags, outputs["predicted_tags"][:, 1:], first_word[sentences], lengths)
-            if functions:
-                if vectors is None:
-                    vectors = np.empty((len(fenceposts), outputs["vectors"].shape[-1]), np.float32)
+            if vectors is not None:
                 _scatter(vectors, outputs["vectors"], first_post[sentences], lengths + 1)
-        assert fenceposts is not None
-        return fenceposts, tags if self._predicts_tags else None, vectors
+        require_finite(fenceposts)
+        return fenceposts, tags, vectors
 
     def _groups(self, lengths: Ints) -> Iterator[list[int]]:
         """Sentences to encode together. Those so long that their positions restart get groups of their own."""
@@ -173,7 +217,7 @@ class OnnxBackend:
         assert batch.window_lengths is not None
         assert batch.rows_of_token is not None
         first = _firsts(batch.window_lengths)
-        vectors = np.empty((len(batch.subwords), self._subwords.get_outputs()[0].shape[2]), np.float32)
+        vectors = np.empty((len(batch.subwords), self._subwords.width("vectors")), np.float32)
         for windows in pieces(batch.window_lengths.tolist(), ENCODED):
             lengths = batch.window_lengths[windows]
             # Past its end a window repeats its last sub-token, which nothing attends to there.
@@ -181,18 +225,21 @@ class OnnxBackend:
             feeds = {"subwords": batch.subwords[row], **_sequence_feeds(lengths, row.shape[1], PlanConfig())}
             if self._subword_table is not None:
                 feeds["embedded"] = self._subword_table.vectors(feeds["subwords"])
-            _scatter(vectors, _run(self._subwords, ("vectors",), feeds)[0], first[windows], lengths)
+            (found,) = self._subwords.run(feeds, vectors=(*row.shape, vectors.shape[1]))
+            _scatter(vectors, found, first[windows], lengths)
+        require_finite(vectors)
         assert batch.subword_rows is not None
         return _means(vectors, batch.subword_rows, batch.rows_of_token)
 
     def _spell(self, spellings: Ints, lengths: Ints) -> Floats:
         """The vectors of words that are not in the cache: [U, C] -> [U, d]."""
         assert self._letters is not None
-        vectors = np.empty((len(lengths), self._letters.get_outputs()[0].shape[1]), np.float32)
+        vectors = np.empty((len(lengths), self._letters.width("vectors")), np.float32)
         for words in pieces(lengths.tolist(), SPELLED):
             width = int(lengths[words].max())
             feeds = {"spellings": spellings[words, :width], **_sequence_feeds(lengths[words], width, PlanConfig())}
-            vectors[words] = _run(self._letters, ("vectors",), feeds)[0]
+            (vectors[words],) = self._letters.run(feeds, vectors=(len(words), vectors.shape[1]))
+        require_finite(vectors)
         return vectors
 
 
@@ -227,29 +274,63 @@ def _sequence_feeds(
     }
 
 
-def _require_agreement(folder: ModelFolder, sessions: dict[str, InferenceSession], table: SubwordTable | None) -> None:
+# For another graph: what it may read, and what it must give.
+_MAY_READ: Final = {
+    SPANS: {"fenceposts", "starts", "ends"},
+    LETTERS: {"spellings", *SEQUENCE},
+    SUBWORDS: {"subwords", "embedded", *SEQUENCE},
+    FUNCTIONS: {"vectors", "starts", "ends", "labels", "parents"},
+}
+_GIVES: Final = {
+    ONNX: ("fenceposts",),
+    SPANS: ("scores", "best", "label"),
+    LETTERS: ("vectors",),
+    SUBWORDS: ("vectors",),
+    FUNCTIONS: ("probabilities",),
+}
+
+
+def _require_agreement(folder: ModelFolder, opened: dict[str, Graph], table: SubwordTable | None) -> None:
     """Raises an error if the graphs' inputs or outputs don't match the configuration, the vocabularies or the table."""
-    expected = {LEXICAL_KINDS[kind].reads for kind in folder.config.lexical}
-    read = {value.name for value in sessions[ONNX].get_inputs()} - set(SEQUENCE)
+    config = folder.config
+    expected = {LEXICAL_KINDS[kind].reads for kind in config.lexical}
+    read = set(opened[ONNX].inputs) - set(SEQUENCE)
     if read != expected:
         raise disagreement(folder, f"{ONNX} reads {', '.join(sorted(read))}, not {', '.join(sorted(expected))}")
-    predicts_tags = "predicted_tags" in [value.name for value in sessions[ONNX].get_outputs()]
-    if predicts_tags != folder.config.scorer.predict_tags:
+    for name, graph in opened.items():
+        unknown = sorted(set(graph.inputs) - _MAY_READ.get(name, set(graph.inputs)))
+        missing = [each for each in _GIVES[name] if each not in graph.outputs]
+        if unknown or missing:
+            problem = f"reads {unknown[0]}" if unknown else f"doesn't give {missing[0]}"
+            raise disagreement(folder, f"{name} {problem}")
+    predicts_tags = "predicted_tags" in opened[ONNX].outputs
+    if predicts_tags != config.scorer.predict_tags:
         raise disagreement(folder, f"{ONNX} predicts {'tags' if predicts_tags else 'no tags'}")
-    if SUBWORDS in sessions:
-        embedded = [value.shape[-1] for value in sessions[SUBWORDS].get_inputs() if value.name == "embedded"]
-        if embedded != ([] if table is None else [table.size]):
-            raise disagreement(folder, f"{SUBWORDS} and {SUBWORD_TABLE} don't belong together")
-    labels = {value.name: value.shape[-1] for value in sessions[SPANS].get_outputs()}["scores"]
+    if config.scorer.functions and "vectors" not in opened[ONNX].outputs:
+        raise disagreement(folder, f"{ONNX} doesn't give vectors")
+    if SUBWORDS in opened:
+        _require_subwords(folder, opened[SUBWORDS], table)
+    labels = opened[SPANS].width("scores")
     if labels != len(folder.vocabularies.labels):
         raise disagreement(folder, f"{SPANS} knows {labels} labels, not {len(folder.vocabularies.labels)}")
-    if FUNCTIONS in sessions:
-        functions, known = sessions[FUNCTIONS].get_outputs()[0].shape[-1], folder.vocabularies.functions
+    if FUNCTIONS in opened:
+        functions, known = opened[FUNCTIONS].width("probabilities"), folder.vocabularies.functions
         if known is None or functions != len(known):
             raise disagreement(folder, f"{FUNCTIONS} knows {functions} functions, not {len(known or ())}")
 
 
-def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
+def _require_subwords(folder: ModelFolder, graph: Graph, table: SubwordTable | None) -> None:
+    embedded = [axes[-1] for name, axes in graph.inputs.items() if name == "embedded"]
+    if embedded != ([] if table is None else [table.size]):
+        raise disagreement(folder, f"{SUBWORDS} and {SUBWORD_TABLE} don't belong together")
+    files = folder.vocabularies.pretrained
+    assert files is not None
+    subtokens = json.loads(files.encoder)["vocab_size"]
+    if table is not None and len(table) != subtokens:
+        raise disagreement(folder, f"{SUBWORD_TABLE} has {len(table)} sub-tokens, not {subtokens}")
+
+
+def _open(folder: ModelFolder, name: str, threads: int) -> Graph:
     require_listed(folder.path, name)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -258,15 +339,11 @@ def _session(folder: ModelFolder, name: str, threads: int) -> InferenceSession:
     options.enable_mem_pattern = False  # every batch has its own shape
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     path = folder.path / name
+    require_plain_graph(path)
     try:
-        return InferenceSession(str(path), options, disabled_optimizers=SLOWER)
+        return Graph(path, InferenceSession(str(path), options, disabled_optimizers=SLOWER))
     except Exception as error:  # its errors have no common parent
-        raise ModelError(f"{path}: ONNX Runtime can't read it: {error}", hint="export the model again") from error
-
-
-def _run(session: InferenceSession, outputs: Sequence[str], feeds: dict[str, npt.NDArray[Any]]) -> list[Any]:
-    inputs = {value.name: feeds[value.name] for value in session.get_inputs()}
-    return list(session.run(list(outputs), inputs))
+        raise ModelError(f"{path}: ONNX Runtime can't read it: {error!s:.500}", hint=AGAIN) from error
 
 
 def _firsts(counts: Ints) -> Ints:
@@ -298,6 +375,10 @@ def _pairs(lengths: Ints) -> tuple[Ints, Ints]:
 
 def _spans(fenceposts: Floats, starts: Ints, ends: Ints, name: str = "fenceposts") -> dict[str, npt.NDArray[Any]]:
     return {name: fenceposts, "starts": starts, "ends": ends}
+
+
+def _cells(spans: dict[str, npt.NDArray[Any]]) -> tuple[int]:
+    return (len(spans["starts"]),)
 
 
 def _cut(fenceposts: Floats, starts: Ints, ends: Ints) -> Iterator[dict[str, npt.NDArray[Any]]]:

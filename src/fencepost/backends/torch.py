@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from fencepost.backends.base import FunctionReader, Parsed, Scored
+from fencepost.backends.base import FunctionReader, Parsed, Scored, not_finite, require_finite
 from fencepost.backends.charts import decode
 from fencepost.backends.exported_weights import load_exported_weights
 from fencepost.chart import cky
@@ -31,7 +31,7 @@ from fencepost.model.cells import label_roots_, root_cells
 from fencepost.model.parser_model import ParserModel, TorchBatch, TorchConstituents
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
-from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_files import CONFIG, WEIGHTS, listed_files, naming
 from fencepost.storage.model_folder import ModelFolder, disagreement, require_weights
 
 CPU_BATCH_TOKENS: Final = 2_000
@@ -39,6 +39,9 @@ CUDA_BATCH_TOKENS: Final = 40_000
 CPU_CELLS: Final = 4_096  # spans scored at once: what they need stays in the processor's cache
 CUDA_CELLS: Final = 1 << 20
 _CUDA_SETTINGS: Final = RLock()
+MOST_NUMBERS_PER_BYTE: Final = 8  # in 8 bits every number takes a byte, but some aren't stored
+# The errors that torch and transformers raise for settings that make no sense.
+UNBUILDABLE: Final = (ArithmeticError, AttributeError, KeyError, RuntimeError, TypeError, ValueError, ImportError)
 Precision = Literal["fp32", "tf32", "bf16"]
 
 
@@ -78,6 +81,7 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
 def load_model(folder: ModelFolder) -> ParserModel:
     """The model in a folder, on the CPU: from weights that training wrote or, without those, from exported graphs."""
     require_weights(folder)
+    _require_size(folder)
     with torch.random.fork_rng(devices=[]):  # initial weights are overwritten: keep the caller's random state
         model = build_model(folder.config, vocab_sizes(folder.vocabularies))
     if not folder.has(WEIGHTS):
@@ -89,6 +93,20 @@ def load_model(folder: ModelFolder) -> ParserModel:
     except RuntimeError as error:
         raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
     return model
+
+
+def _require_size(folder: ModelFolder) -> None:
+    """Raises ModelError if the model would be much larger than its files: its settings may come from a stranger."""
+    with naming(folder.path):
+        try:
+            with torch.device("meta"):  # takes no memory
+                model = build_model(folder.config, vocab_sizes(folder.vocabularies))
+        except UNBUILDABLE as error:
+            raise disagreement(folder, f"torch can't build the model: {type(error).__name__}: {error}") from error
+    numbers = sum(tensor.numel() for tensor in model.state_dict().values())
+    size = sum((folder.path / name).stat().st_size for name in listed_files(folder.path))
+    if numbers > MOST_NUMBERS_PER_BYTE * size:
+        raise disagreement(folder, f"{CONFIG} asks for {numbers:,} numbers, and the files have {size:,} bytes")
 
 
 @contextmanager
@@ -158,14 +176,16 @@ class TorchBackend:
         if self.device.type == "cpu":
             return lambda: _on_host(best, labels, tags, batch.lengths, reader)
         scores, marked = decode(best, tensors.lengths)
-        answers = [_to_host(scores), _to_host(labels), _to_host(marked)]
+        answers = [_to_host(scores), _to_host(labels), _to_host(marked), _to_host(best.isfinite().all())]
         tags = None if tags is None else _to_host(tags)
         ready = torch.cuda.Event()  # type: ignore[no-untyped-call]
         ready.record()
 
         def finish() -> Parsed:
             ready.synchronize()
-            tree_scores, cell_labels, in_tree = (answer.numpy() for answer in answers)
+            tree_scores, cell_labels, in_tree, is_finite = (answer.numpy() for answer in answers)
+            if not is_finite:
+                raise not_finite()
             chart = LabelChart(np.empty(0, np.float32), cell_labels, batch.lengths)
             trees = cky.collect(chart, tree_scores, in_tree)
             return Parsed(trees, None if tags is None else tags.numpy(), reader)
@@ -216,7 +236,9 @@ class TorchBackend:
             tag_scores = None if self.model.tag_scorer is None else self.model.tag_scorer(y, tensors)
             reader = self.function_reader(y, tensors, batch.lengths) if functions else None
         tags: Ints | None = None if tag_scores is None else _best_tags(tag_scores).cpu().numpy()
-        spans = SpanScores.from_packed(scores.cpu().numpy(), batch.lengths)
+        scores_on_host = scores.cpu().numpy()
+        require_finite(scores_on_host)
+        spans = SpanScores.from_packed(scores_on_host, batch.lengths)
         return Scored(spans, tags, reader)
 
     def _send(self, batch: Batch) -> TorchBatch:
@@ -234,6 +256,7 @@ def _on_host(
     best: Tensor, labels: Tensor, tags: Tensor | None, lengths: Ints, functions: FunctionReader | None
 ) -> Parsed:
     """Decodes with numpy, which is faster on a CPU."""
+    require_finite(best.numpy())
     chart = LabelChart(best.numpy(), labels.numpy(), lengths)
     return Parsed(cky.decode(chart), None if tags is None else tags.numpy(), functions)
 

@@ -60,7 +60,7 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.cli.evaluate_functions import FunctionFigures
     from fencepost.cli.score import parse_kinds, print_json, print_text, warn
-    from fencepost.evaluation.params import load_params
+    from fencepost.evaluation.params import load_params, params_of_model
     from fencepost.evaluation.score import Score, compare
     from fencepost.features.lexical_kinds import reads
     from fencepost.parsing.load import load
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     require_from_one(arguments, "batch_tokens")
     kinds = parse_kinds(arguments.by)
     parser = load(arguments.model, device=arguments.device)
-    params = load_params(arguments.params or parser.config.eval.params)
+    params = load_params(arguments.params) if arguments.params else params_of_model(parser.config.eval.params)
     if arguments.output is not None:
         require_other([arguments.output], arguments.trees)
     gold = Treebank.load(*arguments.trees)

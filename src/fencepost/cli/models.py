@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fencepost.errors import FencepostError
+from fencepost.errors import FencepostError, ModelError
 
 if TYPE_CHECKING:
     from fencepost.storage.installed_models import InstalledModel
@@ -15,6 +17,7 @@ EXAMPLES = """examples:
   fencepost models
   fencepost models --json
   fencepost models verify en
+  fencepost models repair my-model
 """
 COLUMNS: Final = ("name", "language", "MB", "F1", "from", "folder")
 
@@ -37,6 +40,15 @@ def add_command(subparsers: Any) -> None:
     )
     verify.add_argument("model", metavar="NAME", help="the name of a model, or a model folder")
     verify.set_defaults(run=run_verify)
+    repair = actions.add_parser(
+        "repair",
+        help="finish or undo an interrupted write",
+        description="If a process was killed while it wrote a model, move its last files into place if all of them\n"
+        "are complete; otherwise remove them, and keep the model that was there before.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    repair.add_argument("model", metavar="DIR", help="a model folder")
+    repair.set_defaults(run=run_repair)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,14 +72,28 @@ def run_verify(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def run_repair(arguments: argparse.Namespace) -> int:
+    from fencepost.storage.model_folder import ModelFolder
+    from fencepost.storage.model_staging import STAGING, recover
+
+    folder = Path(arguments.model)
+    if not folder.is_dir():
+        raise ModelError(f"{folder} is not a folder", hint="give a model folder")
+    was_interrupted = (folder / STAGING).exists()
+    recover(folder)
+    ModelFolder.open(folder)
+    sys.stderr.write(f"{folder}: {'repaired' if was_interrupted else 'nothing to repair'}\n")
+    return 0
+
+
 def _described(model: InstalledModel) -> dict[str, Any]:
     """What the folder of a model says, without reading its weights. A damaged folder is listed with its problem."""
-    from fencepost.config.toml import load_config
-    from fencepost.storage.model_files import CONFIG, listed_files, read_scores
+    from fencepost.storage.model_files import listed_files, read_scores
+    from fencepost.storage.model_folder import read_config
 
     described: dict[str, Any] = {"name": model.name, "path": str(model.path), "distribution": model.distribution}
     try:
-        language = load_config(model.path / CONFIG).language
+        language = read_config(model.path).language
         size = sum((model.path / name).stat().st_size for name in listed_files(model.path))
         return described | {"language": language, "bytes": size, "scores": read_scores(model.path), "problem": None}
     except (FencepostError, OSError) as error:

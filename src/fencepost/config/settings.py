@@ -215,6 +215,10 @@ class Config:
 
 # All other whole numbers must be at least 1.
 _MAY_BE_ZERO = frozenset({"layers", "warmup_batches", "max_halvings", "seed", "window", "overlap"})
+# What weights are made of must not be absurd: a model may come from a stranger.
+_MOST = dict.fromkeys(
+    ("d_model", "d_k", "d_v", "d_ff", "hidden", "tag_hidden", "function_hidden", "size", "letters", "max_length"), 2**20
+) | dict.fromkeys(("layers", "lstm_layers", "heads"), 2**10)
 
 
 def _check(config: Config) -> None:
@@ -246,6 +250,8 @@ def _check(config: Config) -> None:
         raise ConfigError("pretrained.overlap must be less than pretrained.window")
     if config.char_attention.size % config.char_attention.heads:
         raise ConfigError("char_attention.size must be a multiple of char_attention.heads")
+    if config.eval.temperature == 0:
+        raise ConfigError("eval.temperature must be greater than 0", hint="1 leaves scores as they are")
     if config.train.clip_norm == 0:
         raise ConfigError(
             "train.clip_norm = 0 would turn every gradient into 0",
@@ -270,6 +276,8 @@ def _check_numbers(section: Any, prefix: str) -> None:
             raise ConfigError(f"{name} = {value} must be a finite number, 0 or more")
         elif isinstance(value, int) and value < (least := 0 if item.name in _MAY_BE_ZERO else 1):
             raise ConfigError(f"{name} = {value} must be at least {least}")
+        elif isinstance(value, int) and value > (most := _MOST.get(item.name, value)):
+            raise ConfigError(f"{name} = {value} must be at most {most}")
         elif isinstance(value, int) and value >= 2**63:  # too large for an int64 array or a torch seed
             raise ConfigError(f"{name} = {value} must be less than 2 ** 63")
 

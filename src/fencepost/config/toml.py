@@ -9,9 +9,10 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import re
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
@@ -25,6 +26,12 @@ else:
     import tomli as tomllib
 
 
+MOST_CHARACTERS: Final = 2**20
+DEEPEST_KEY: Final = 8  # parts of a dotted key; the time to read one grows with their square
+_STRING_OR_COMMENT: Final = re.compile(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
+_SEPARATOR: Final = re.compile(r"[=,{}\[\]\n]")
+
+
 def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
     """Reads a TOML file or a built-in configuration, then applies ``key=value`` overrides."""
     table = _read(source)
@@ -33,8 +40,34 @@ def load_config(source: str | Path, overrides: Sequence[str] = ()) -> Config:
     return config_from_table(table, str(source))
 
 
+def parse_config(text: str, source: str) -> Config:
+    """Reads a configuration that may come from a stranger: it stands alone, and no string in it hides anything."""
+    table = _parse(text, source)
+    if "base" in table:
+        raise ConfigError(f"{source}: the configuration of a model can't have a base")
+    config = config_from_table(table, source)
+    for name, string in _strings(config, ""):
+        if not string.isprintable():
+            raise ConfigError(f"{source}: {name} has characters that can't be shown: {string!r:.50}")
+    return config
+
+
+def _strings(section: Any, prefix: str) -> Iterator[tuple[str, str]]:
+    for item in dataclasses.fields(section):
+        value, name = getattr(section, item.name), prefix + item.name
+        if isinstance(value, str):
+            yield name, value
+        elif dataclasses.is_dataclass(value):
+            yield from _strings(value, f"{name}.")
+
+
 def config_from_table(table: Mapping[str, Any], source: str = "configuration") -> Config:
-    config = _build(Config, table, source, "")
+    try:
+        config = _build(Config, table, source, "")
+    except ConfigError as error:
+        if error.message.startswith(source):
+            raise
+        raise ConfigError(f"{source}: {error.message}", hint=error.hint) from None
     assert isinstance(config, Config)
     return config
 
@@ -48,18 +81,27 @@ def config_names() -> list[str]:
 def _read(source: str | Path, above: tuple[str | Path, ...] = ()) -> dict[str, Any]:
     if source in above:
         raise ConfigError(f"{source} is its own base: {' -> '.join(map(str, (*above, source)))}")
-    text = _text(source)
-    try:
-        table: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source}: not valid TOML: {error}") from error
+    table = _parse(_text(source), str(source))
     if "base" not in table:
         return table
     base = table.pop("base")
     if not isinstance(base, str):
-        raise ConfigError(f"{source}: base must be a name or a file, got {base!r}")
+        raise ConfigError(f"{source}: base must be a name or a file, got {base!r:.50}")
     base_source = base if base in config_names() else Path(source).parent / base
     return _merge(_read(base_source, (*above, source)), table)
+
+
+def _parse(text: str, source: str) -> dict[str, Any]:
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(f"{source}: longer than {MOST_CHARACTERS:,} characters")
+    if max(part.count(".") for part in _SEPARATOR.split(_STRING_OR_COMMENT.sub("x", text))) >= DEEPEST_KEY:
+        raise ConfigError(f"{source}: a key has more than {DEEPEST_KEY} parts")
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{source}: not valid TOML: nested too deeply") from None
+    except ValueError as error:  # TOMLDecodeError, and integers of more than 4,300 digits
+        raise ConfigError(f"{source}: not valid TOML: {error}") from error
 
 
 def _text(source: str | Path) -> str:
@@ -106,8 +148,12 @@ def _build(kind: type[Any], table: Mapping[str, Any], source: str, prefix: str) 
         full_names = _full_names(hints, prefix)
         near = difflib.get_close_matches(unknown[0], full_names, n=1, cutoff=0.5)
         hint = f"did you mean {full_names[near[0]]}?" if near else f"known keys: {', '.join(hints)}"
-        raise ConfigError(f"{source}: unknown key {prefix}{unknown[0]}", hint=hint)
+        raise ConfigError(f"{source}: unknown key {prefix}{_shown(unknown[0])}", hint=hint)
     return kind(**{key: _convert(hints[key], value, source, prefix + key) for key, value in table.items()})
+
+
+def _shown(key: str) -> str:
+    return key if key.isprintable() and len(key) <= 50 else f"{key!r:.50}"
 
 
 def _full_names(hints: Mapping[str, Any], prefix: str) -> dict[str, str]:
@@ -124,12 +170,14 @@ def _convert(hint: Any, value: Any, source: str, key: str) -> Any:
     origin, arguments = get_origin(hint), get_args(hint)
     if dataclasses.is_dataclass(hint):
         if not isinstance(value, Mapping):
-            raise ConfigError(f"{source}: {key} is a section, got {value!r}", hint=f"put a line [{key}] above its keys")
+            raise ConfigError(
+                f"{source}: {key} is a section, got {value!r:.50}", hint=f"put a line [{key}] above its keys"
+            )
         return _build(hint, value, source, f"{key}.")  # type: ignore[arg-type]
     if origin is Literal:
-        if value not in arguments:
+        if not isinstance(value, str) or value not in arguments:
             raise ConfigError(
-                f"{source}: {key} = {value!r} is not valid", hint=f"one of {', '.join(map(repr, arguments))}"
+                f"{source}: {key} = {value!r:.50} is not valid", hint=f"one of {', '.join(map(repr, arguments))}"
             )
         return value
     if origin in (Union, types.UnionType):
@@ -138,14 +186,14 @@ def _convert(hint: Any, value: Any, source: str, key: str) -> Any:
         return _convert(next(a for a in arguments if a is not type(None)), value, source, key)
     if origin is tuple:
         if not isinstance(value, list | tuple):
-            raise ConfigError(f"{source}: {key} must be a list, got {value!r}")
+            raise ConfigError(f"{source}: {key} must be a list, got {value!r:.50}")
         if arguments[-1] is not Ellipsis and len(value) != len(arguments):
-            raise ConfigError(f"{source}: {key} takes {len(arguments)} values, got {value!r}")
+            raise ConfigError(f"{source}: {key} takes {len(arguments)} values, got {value!r:.50}")
         return tuple(_convert(arguments[0], item, source, key) for item in value)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if not isinstance(value, hint) or (hint is int and isinstance(value, bool)):
-        raise ConfigError(f"{source}: {key} must be of type {hint.__name__}, got {value!r}")
+        raise ConfigError(f"{source}: {key} must be of type {hint.__name__}, got {value!r:.50}")
     return value
 
 

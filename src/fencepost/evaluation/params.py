@@ -35,8 +35,19 @@ def load_params(params: str | Path | ScoreParams) -> ScoreParams:
     if str(params) in BUILT_IN:
         return BUILT_IN[str(params)]
     if not os.path.exists(params) or os.path.isdir(params):
-        raise UsageError(f"no parameters or file called {params}", hint=f"use {', '.join(BUILT_IN)}, or a .prm file")
+        raise _missing(params)
     return parse_params(read_lines(params), str(params))
+
+
+def params_of_model(params: str) -> ScoreParams:
+    """``load_params`` for a name in a model's configuration, which may come from a stranger: a pipe isn't read."""
+    if params not in BUILT_IN and not os.path.isfile(params):
+        raise _missing(params)
+    return load_params(params)
+
+
+def _missing(params: str | Path) -> UsageError:
+    return UsageError(f"no parameters or file called {params}", hint=f"use {', '.join(BUILT_IN)}, or a .prm file")
 
 
 def parse_params(lines: Iterable[SourceLine], source: str = "<text>") -> ScoreParams:

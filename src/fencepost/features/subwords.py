@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -15,13 +17,15 @@ from fencepost.config.settings import Config
 from fencepost.errors import COPY_AGAIN, MissingExtraError, ModelError
 from fencepost.features.batch import Ints
 from fencepost.features.encoder_families import family_of
-from fencepost.features.pretrained_files import TOKENIZER, PretrainedFiles
+from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
 from fencepost.features.wordpiece import Encoded, WordPiece
+from fencepost.storage.safe_json import parse_json
 from fencepost.trees.treebank import Sentence
 
 STRETCHES_KEPT: Final = 50_000  # stretches between blanks in the cache, but only from sentences ...
 LETTERS_KEPT, WORDS_KEPT = 50, 8  # ... without longer words or longer stretches than this
+MOST_SPECIAL: Final = 16  # tokens around a sentence
 LONGEST_WORD: Final = 256  # letters that are read of a longer word, half of them at each end
 
 
@@ -64,9 +68,9 @@ class Subwords:
 
     def __init__(self, config: Config, files: PretrainedFiles) -> None:
         self._provenance = config, files
-        self._tokenizer = _tokenizer(files.tokenizer)
-        self.language, self._words = config.language, config.pretrained.words
         encoder = json.loads(files.encoder)
+        self._tokenizer = _tokenizer(files.tokenizer, encoder["vocab_size"])
+        self.language, self._words = config.language, config.pretrained.words
         self.prefix, self.suffix = self._tokenizer.prefix, self._tokenizer.suffix
         if encoder.get("is_encoder_decoder"):
             self.prefix = [encoder["decoder_start_token_id"]]  # a decoder reads its own start token first
@@ -174,6 +178,17 @@ def _joined(stretches: Sequence[Stretch]) -> Stretch:
     return Stretch(ids, chosen, counts)
 
 
+@contextmanager
+def _errors_of_the_library() -> Iterator[None]:
+    """Turns errors of `tokenizers` into ValueError. They have no type of their own; panics aren't even Exceptions."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:
+        raise ValueError(error) from error
+
+
 class LibraryTokenizer:
     """Any tokenizer of the `tokenizers` library."""
 
@@ -182,13 +197,11 @@ class LibraryTokenizer:
             from tokenizers import Tokenizer
         except ModuleNotFoundError as error:
             raise MissingExtraError("tokenizers", "pretrained", "reading words as sub-tokens") from error
-        try:
+        with _errors_of_the_library():
             self._tokenizer: Any = Tokenizer.from_str(text)
-        except Exception as error:  # its errors have no narrower type
-            raise ValueError(error) from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        sample = self._tokenizer.encode("a", add_special_tokens=True)
+            self._tokenizer.no_truncation()
+            self._tokenizer.no_padding()
+            sample = self._tokenizer.encode("a", add_special_tokens=True)
         mask = sample.special_tokens_mask
         first = mask.index(0) if 0 in mask else len(mask)
         last = len(mask) - mask[::-1].index(0) if 0 in mask else len(mask)
@@ -196,23 +209,57 @@ class LibraryTokenizer:
         self.suffix: list[int] = sample.ids[last:]
 
     def encode(self, text: str) -> Encoded:
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        try:
+            with _errors_of_the_library():
+                encoding = self._tokenizer.encode(text, add_special_tokens=False)
+        except ValueError as error:
+            raise ModelError(f"{TOKENIZER} can't be used for this text: {error!s:.200}", hint=COPY_AGAIN) from error
         return Encoded(encoding.ids, [start for start, _ in encoding.offsets], [end for _, end in encoding.offsets])
 
     def cuts_at_blanks(self, text: str) -> bool:
         return False  # some do, but the library doesn't say which
 
 
-def _tokenizer(text: str) -> Tokenizer:
+def _tokenizer(text: str, size: int) -> Tokenizer:
+    """The tokenizer in a tokenizer.json, which may come from a stranger. The encoder knows ``size`` sub-tokens."""
     try:
-        return WordPiece.of(text) or LibraryTokenizer(text)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"{TOKENIZER} is damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error
+        settings = parse_json(text)
+        _check_numbers(settings, size)
+        tokenizer = WordPiece.of(text, settings) or LibraryTokenizer(text)
+        _require_numbers([*tokenizer.prefix, *tokenizer.suffix], size)
+        if len(tokenizer.prefix) + len(tokenizer.suffix) > MOST_SPECIAL:
+            raise ValueError("it puts too many special tokens around a sentence")
+        return tokenizer
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, re.error) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ModelError(f"{TOKENIZER} is damaged: {problem:.200}", hint=COPY_AGAIN) from error
+
+
+def _check_numbers(settings: dict[str, Any], size: int) -> None:
+    """Raises an error unless all sub-tokens have numbers below ``size``."""
+    vocabulary, added = settings["model"]["vocab"], settings.get("added_tokens") or []
+    if isinstance(vocabulary, list):  # numbered from 0
+        _require_numbers([len(vocabulary) - 1], size)
+    else:
+        _require_numbers(vocabulary.values(), size)
+    _require_numbers([token["id"] for token in added], size)
+    if not all(isinstance(token["content"], str) and token["content"] for token in added):
+        raise ValueError("an added token has no text")
+
+
+def _require_numbers(numbers: Collection[int], size: int) -> None:
+    if not {int}.issuperset(map(type, numbers)):
+        raise ValueError("the number of a sub-token is not an integer")
+    if numbers and not 0 <= min(numbers) <= max(numbers) < size:
+        wrong = min(numbers) if min(numbers) < 0 else max(numbers)
+        raise ValueError(f"a sub-token has the number {wrong:.10g}, and the vocab_size in {ENCODER} is {size}")
 
 
 def _positions(encoder: dict[str, Any]) -> int:
     """The longest sequence that an encoder has positions for, in multiples of 8, to which windows are padded."""
     positions: int = encoder.get("max_position_embeddings") or 1 << 30
+    if positions < 0:  # no limit
+        positions = 1 << 30
     family = family_of(encoder["model_type"])
     if family.counts_from_padding:
         positions -= family.padding(encoder["pad_token_id"]) + 1

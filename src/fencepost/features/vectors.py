@@ -29,6 +29,8 @@ class VectorFiles:
         self._file_of: dict[str, Any] = {}
         files = sorted(Path(path).glob("*.safetensors")) if Path(path).is_dir() else [Path(path)]
         for file in files:
+            if not file.is_file():
+                raise ModelError(f"{file}: can't read vectors: not a plain file")
             try:
                 opened: Any = safe_open(file, framework="np")
             except (OSError, SafetensorError) as error:

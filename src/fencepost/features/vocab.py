@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from fencepost.errors import COPY_AGAIN, ModelError
 from fencepost.trees.spans import Chain, spans_below_root
-from fencepost.trees.tree import Tree
+from fencepost.trees.tree import NOT_TEXT, Tree, check_tags, real_words
+
+Item = TypeVar("Item")
 
 UNKNOWN: Final = 0
+MOST_COUNTED: Final = 2**53  # a count that every kind of number can hold
+LONGEST_CHAIN: Final = 100  # labels in a unary chain
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,7 @@ class Vocab:
 
     def __post_init__(self) -> None:
         if len(self.symbols) != len(self.counts) or len(set(self.symbols)) != len(self.symbols):
-            raise ModelError("a vocabulary needs distinct symbols with one count each")
+            raise ModelError("vocab.json is damaged: a vocabulary needs distinct symbols with one count each")
 
     @classmethod
     def of(cls, symbols: Iterable[str], reserved: int, min_count: int = 1) -> Vocab:
@@ -48,15 +52,12 @@ class Vocab:
         return self.ids.get(symbol, UNKNOWN)
 
     def symbol(self, number: int) -> str:
-        if number < self.reserved:
-            raise IndexError(f"{number} is reserved and has no symbol")
-        try:
+        if self.reserved <= number < len(self):
             return self.symbols[number - self.reserved]
-        except IndexError:
-            raise ModelError(
-                f"vocab.json has {len(self)} entries, but the model predicts number {number}: they don't match",
-                hint=COPY_AGAIN,
-            ) from None
+        raise ModelError(
+            f"vocab.json has {len(self)} entries, but the model predicts number {number}: they don't match",
+            hint=COPY_AGAIN,
+        )
 
     def __len__(self) -> int:
         return self.reserved + len(self.symbols)
@@ -65,11 +66,31 @@ class Vocab:
         return {"reserved": self.reserved, "symbols": list(self.symbols), "counts": list(self.counts)}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Vocab:
-        symbols, counts, reserved = tuple(data["symbols"]), tuple(data["counts"]), data["reserved"]
-        _require(str, symbols)
-        _require(int, (*counts, reserved))
+    def from_json(cls, data: Mapping[str, Any], reserved: int) -> Vocab:
+        """A vocabulary with this many reserved numbers. Its file may come from a stranger."""
+        symbols, counts = tuple(_listed(str, data["symbols"])), tuple(_listed(int, data["counts"]))
+        if type(data["reserved"]) is not int or data["reserved"] != reserved:
+            raise ValueError(f"{data['reserved']!r:.20} numbers are reserved, not {reserved}")
+        if not all(0 <= count <= MOST_COUNTED for count in counts):
+            raise ValueError("a count is negative or too large")
         return cls(symbols, counts, reserved)
+
+    def require_symbols(self) -> Vocab:
+        """Raises an error unless each entry can be a tag or a label in a tree."""
+        check_tags(self.symbols)
+        return self
+
+    def require_words(self) -> Vocab:
+        """Raises an error unless each entry can be a word in a tree."""
+        real_words(self.symbols)
+        return self
+
+    def require_letters(self) -> Vocab:
+        """Raises an error unless each entry is one letter."""
+        wrong = [symbol for symbol in self.symbols if len(symbol) != 1 or NOT_TEXT.match(symbol)]
+        if wrong:
+            raise ValueError(f"{wrong[0]!r:.20} is not a letter")
+        return self
 
 
 @dataclass(frozen=True)
@@ -80,7 +101,7 @@ class Labels:
 
     def __post_init__(self) -> None:
         if not self.chains or self.chains[0] != () or len(set(self.chains)) != len(self.chains):
-            raise ModelError("labels must be distinct and begin with the empty label")
+            raise ModelError("vocab.json is damaged: labels must be distinct and begin with the empty label")
 
     @classmethod
     def of(cls, trees: Iterable[Tree]) -> Labels:
@@ -109,13 +130,20 @@ class Labels:
         return [list(chain) for chain in self.chains]
 
     @classmethod
-    def from_json(cls, data: Iterable[list[str]]) -> Labels:
-        _require(list, data)
-        _require(str, (label for chain in data for label in chain))
-        return cls(tuple(tuple(chain) for chain in data))
+    def from_json(cls, data: Any) -> Labels:
+        chains = _listed(list, data)
+        longest = max(map(len, chains), default=0)
+        if longest > LONGEST_CHAIN:
+            raise ValueError(f"a chain has {longest:,} labels")
+        check_tags(_listed(str, [label for chain in chains for label in chain]))
+        return cls(tuple(tuple(chain) for chain in chains))
 
 
-def _require(kind: type, values: Iterable[object]) -> None:
-    wrong = [value for value in values if not isinstance(value, kind)]
+def _listed(kind: type[Item], values: Any) -> list[Item]:
+    """A list from a JSON file, whose values must be of exactly this type: True is not an integer."""
+    if not isinstance(values, list):
+        raise TypeError(f"{values!r:.20} is not a list")
+    wrong = [value for value in values if type(value) is not kind]
     if wrong:
-        raise TypeError(f"{wrong[0]!r} is not of type {kind.__name__}")
+        raise TypeError(f"{wrong[0]!r:.20} is not of type {kind.__name__}")
+    return values

@@ -10,14 +10,15 @@ from itertools import chain
 from typing import Any, Final
 
 from fencepost.config.settings import Config
-from fencepost.errors import ModelError, TrainingError
+from fencepost.errors import COPY_AGAIN, InputError, ModelError, TrainingError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.possible_tags import PossibleTags
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
+from fencepost.storage.safe_json import parse_json
 from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
 from fencepost.trees.functions import split_functions
-from fencepost.trees.tree import Tree
+from fencepost.trees.tree import Tree, check_tags
 
 FORMAT_VERSION: Final = 1
 
@@ -102,30 +103,32 @@ class Vocabularies:
 
     @classmethod
     def from_json(cls, text: str) -> Vocabularies:
+        """Raises ModelError unless the text is a vocab.json that a model can use. It may come from a stranger."""
         try:
-            table = json.loads(text)
-            version = table["format"]
+            table = parse_json(text)
+            version, root = table["format"], table["root"]
+            if type(version) is not int or version < 1:
+                raise ValueError(f"the format is {version!r:.20}")
             if version > FORMAT_VERSION:
                 raise ModelError(
                     f"the model has format {version}; this fencepost reads formats up to {FORMAT_VERSION}",
                     hint="pip install --upgrade fencepost",
                 )
-            root = table["root"]
-            if not isinstance(root, str):
-                raise TypeError(f"the root is {root!r}, not a string")
-            tags = Vocab.from_json(table["tags"])
-            possible = table.get("possible_tags")
+            check_tags([root])
+            functions, possible = table.get("functions"), table.get("possible_tags")
+            tags = Vocab.from_json(table["tags"], TOKEN_MARKS).require_symbols()
             return cls(
                 labels=Labels.from_json(table["labels"]),
-                words=Vocab.from_json(table["words"]),
+                words=Vocab.from_json(table["words"], TOKEN_MARKS).require_words(),
                 tags=tags,
-                letters=Vocab.from_json(table["letters"]),
+                letters=Vocab.from_json(table["letters"], LETTER_MARKS).require_letters(),
                 root=root,
-                functions=Vocab.from_json(table["functions"]) if "functions" in table else None,
+                functions=None if functions is None else Vocab.from_json(functions, NO_FUNCTION + 1).require_symbols(),
                 possible_tags=None if possible is None else PossibleTags.from_json(possible, tags),
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelError(f"vocab.json is damaged: {type(error).__name__}: {error}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
+            problem = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            raise ModelError(f"vocab.json is damaged: {problem:.200}", hint=COPY_AGAIN) from error
 
 
 def _extended_functions(ours: Vocab | None, theirs: Vocab | None) -> Vocab | None:

@@ -38,14 +38,17 @@ class Encoded(NamedTuple):
 class WordPiece:
     """The tokenizer that a tokenizer.json describes. Safe to call from threads."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, settings: dict[str, Any] | None = None) -> None:
+        """``settings``: the text read as JSON, if it has been."""
         self._text = text
-        settings = json.loads(text)
+        settings = settings or json.loads(text)
         model, normalizer = settings["model"], settings["normalizer"]
         self._vocabulary: dict[str, int] = model["vocab"]
         self._unknown = self._vocabulary[model["unk_token"]]
         self._inside: str = model["continuing_subword_prefix"]
         self._longest_word: int = model["max_input_chars_per_word"]
+        if not isinstance(self._inside, str) or type(self._longest_word) is not int:
+            raise TypeError(f"words continue with {self._inside!r:.20} and have {self._longest_word!r:.20} letters")
         self._longest_piece = max(map(len, self._vocabulary))
         self._clean, self._cjk = normalizer["clean_text"], normalizer["handle_chinese_chars"]
         self._lower: bool = normalizer["lowercase"]
@@ -60,9 +63,10 @@ class WordPiece:
         self._trims = bool((settings["post_processor"] or {}).get("trim_offsets"))
 
     @classmethod
-    def of(cls, text: str) -> WordPiece | None:
+    def of(cls, text: str, settings: dict[str, Any] | None = None) -> WordPiece | None:
         """``None`` if the file describes another kind of tokenizer."""
-        return cls(text) if _is_bert(json.loads(text)) else None
+        settings = settings or json.loads(text)
+        return cls(text, settings) if _is_bert(settings) else None
 
     def __reduce__(self) -> tuple[object, ...]:
         return (WordPiece, (self._text,))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import pickle
+import shutil
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
@@ -16,17 +17,28 @@ from torch import Tensor
 
 from fencepost.backends.torch import vocab_sizes
 from fencepost.config.settings import CharLSTMConfig, Config, EncoderConfig, EvalConfig, PretrainedConfig, ScorerConfig
-from fencepost.errors import ModelError
-from fencepost.features.pretrained_files import PretrainedFiles, tokenizer_of, without_foreign_keys
+from fencepost.errors import ConfigError, ModelError
+from fencepost.features.pretrained_files import PretrainedFiles, encoder_settings, tokenizer_of
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
 from fencepost.model.build import build_model
+from fencepost.storage.model_files import naming
 from fencepost.storage.model_writer import require_new
+from fencepost.storage.plain_files import open_plain, read_plain, size_plain
+from fencepost.storage.safe_json import parse_json
 from fencepost.training.weights import save_weights
 from fencepost.trees.brackets import DEFAULT_ROOT
 
 WEIGHTS, ENCODER = "benepar_model.bin", "config.json"  # in an exported folder
+# The other files of an encoder's tokenizer.
+FILES: Final = frozenset(
+    {
+        *(WEIGHTS, ENCODER, "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+        *("vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model"),
+    }
+)
+MOST_BYTES, MOST_TEXT = 2**33, 2**26
 _CUT_BLANKS: Final = ("Strip", "WhitespaceSplit")  # steps of a tokenizer
 CHAIN: Final = "::"  # between the labels of a unary chain
 UNKNOWN, SENTENCE_START, WORD_START, WORD_STOP, SENTENCE_STOP = "\0\1\2\3\4"
@@ -54,9 +66,7 @@ class Checkpoint:
             letters=config["char_vocab"] or {},
             settings=config["hparams"],
             pretrained=pretrained,
-            weights={
-                name: tensor.float() if tensor.is_floating_point() else tensor for name, tensor in weights.items()
-            },
+            weights={name: _plain(name, tensor) for name, tensor in weights.items()},
         )
 
 
@@ -65,25 +75,48 @@ def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> N
     path = Path(path)
     require_new(Path(out))
     try:
-        checkpoint = read_checkpoint(path)
-        config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
-        weights = _fitting(_weights(checkpoint), config, vocabularies)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ModelError(f"{path}: not a benepar model: {type(error).__name__}: {error}") from error
+        with naming(path):
+            checkpoint = read_checkpoint(path)
+            config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
+            weights = _fitting(_weights(checkpoint), config, vocabularies)
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, ConfigError) as error:
+        problem = f"{type(error).__name__}: {error}"
+        raise ModelError(f"{path}: not a benepar model: {problem:.200}") from error
+    except OSError as error:
+        raise ModelError(f"{error.filename or path}: {error.strerror or error}") from error
     save_weights(Path(out), config, vocabularies, _card(path), weights)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
     if path.is_dir():
         return _read_folder(path)
+    open_plain(path, MOST_BYTES, follow=True).close()
     if not zipfile.is_zipfile(path):
         return _read_file(path)
     with zipfile.ZipFile(path) as archive, TemporaryDirectory() as scratch:
-        configs = [name for name in archive.namelist() if Path(name).name == ENCODER]
+        configs = [info.filename for info in archive.infolist() if PurePosixPath(info.filename).name == ENCODER]
         if not configs:  # torch writes zip files, too
             return _read_file(path)
-        archive.extractall(scratch)
-        return _read_folder((Path(scratch) / configs[0]).parent)
+        try:
+            _unpack(archive, PurePosixPath(configs[0]).parent, Path(scratch))
+        except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, NotImplementedError) as error:
+            raise ValueError(error) from error
+        return _read_folder(Path(scratch))
+
+
+def _unpack(archive: zipfile.ZipFile, folder: PurePosixPath, target: Path) -> None:
+    """Copies the files of a model that are in ``folder``. The archive may come from a stranger."""
+    if folder.is_absolute() or ".." in folder.parts:
+        raise ValueError(f"{folder / ENCODER} is not inside the archive")
+    for info in archive.infolist():
+        name = PurePosixPath(info.filename)
+        if name.parent != folder or name.name not in FILES or info.is_dir():
+            continue
+        most = MOST_BYTES if name.name == WEIGHTS else MOST_TEXT
+        if info.file_size > most:
+            raise ValueError(f"{name}: larger than {most:,} bytes")
+        with archive.open(info) as source, (target / name.name).open("wb") as copy:
+            shutil.copyfileobj(source, copy)  # it ends after the size that was declared
 
 
 def _read_file(path: Path) -> Checkpoint:
@@ -96,8 +129,8 @@ def _read_file(path: Path) -> Checkpoint:
 
 def _read_folder(path: Path) -> Checkpoint:
     weights = _load(path / WEIGHTS)
-    config = json.loads((path / ENCODER).read_text("utf-8"))
-    files = PretrainedFiles(_with_last_blank(tokenizer_of(path)), without_foreign_keys(config))
+    config = parse_json(read_plain(path / ENCODER, MOST_TEXT, follow=True).decode())
+    files = PretrainedFiles(_with_last_blank(tokenizer_of(path)), encoder_settings(config))
     return Checkpoint.of(config["benepar"], weights, files)
 
 
@@ -113,13 +146,28 @@ def _with_last_blank(tokenizer: str) -> str:
 
 
 def _load(path: Path) -> Any:
+    """Reads a file of tensors, without running anything. The file may come from a stranger."""
+    size = size_plain(path, MOST_BYTES, follow=True)
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            if sum(info.file_size for info in archive.infolist()) > size:
+                raise ValueError(f"{path.name} is compressed, and torch's files aren't")
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except OSError as error:
-        raise ModelError(f"{path}: {error.strerror or error}") from error
-    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+    except OSError:
+        raise
+    except Exception as error:  # its errors have no common parent
         hint = "give the file or folder that benepar's training wrote"
         raise ModelError(f"{path}: not a weights file that can be read safely", hint=hint) from error
+
+
+def _plain(name: str, tensor: Tensor) -> Tensor:
+    """A tensor in fp32. Raises an error unless all of its numbers were in the file."""
+    if tensor.layout != torch.strided or tensor.is_quantized:
+        raise ValueError(f"{name} is not a plain tensor")
+    if tensor.numel() * tensor.element_size() > tensor.untyped_storage().nbytes():
+        raise ValueError(f"{name} has {tensor.numel():,} numbers that are not in the file")
+    return tensor.float() if tensor.is_floating_point() else tensor
 
 
 def _config(checkpoint: Checkpoint, language: str) -> Config:
@@ -167,7 +215,7 @@ def _predicts_tags(checkpoint: Checkpoint) -> bool:
 
 def _vocabularies(checkpoint: Checkpoint) -> Vocabularies:
     labels = _by_number(checkpoint.labels)
-    return Vocabularies(
+    vocabularies = Vocabularies(
         labels=Labels(tuple(tuple(label.split(CHAIN)) if label else () for label in labels)),
         words=Vocab((), (), TOKEN_MARKS),
         tags=_vocab(_by_number(checkpoint.tags), TOKEN_MARKS),
@@ -175,6 +223,8 @@ def _vocabularies(checkpoint: Checkpoint) -> Vocabularies:
         root=DEFAULT_ROOT,
         pretrained=checkpoint.pretrained,
     )
+    Vocabularies.from_json(vocabularies.to_json())  # raises an error if the model couldn't be loaded
+    return vocabularies
 
 
 def _weights(checkpoint: Checkpoint) -> dict[str, Tensor]:
@@ -208,6 +258,8 @@ def _letters(checkpoint: Checkpoint) -> list[str]:
 
 
 def _by_number(numbers: Mapping[str, int]) -> list[str]:
+    if not all(isinstance(symbol, str) and type(number) is int for symbol, number in numbers.items()):
+        raise TypeError("a vocabulary doesn't map strings to numbers")
     return sorted(numbers, key=numbers.__getitem__)
 
 

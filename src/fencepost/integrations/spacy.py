@@ -222,7 +222,9 @@ class FencepostComponent:
 def _write(files: Mapping[str, bytes], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
-        (folder / _plain(name)).write_bytes(content)
+        path = folder / _plain(name)
+        path.unlink(missing_ok=True)  # a link would lead to another file
+        path.write_bytes(content)
 
 
 def _plain(name: str) -> str:

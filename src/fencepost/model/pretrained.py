@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from torch import Tensor, nn
 
 from fencepost.errors import ConfigError, MissingExtraError, ModelError, UsageError
 from fencepost.features.encoder_families import family_of
+from fencepost.features.pretrained_files import ENCODER, offline
 from fencepost.model.bert import Bert, is_ours
 from fencepost.model.dropout import SharedDropout
 
@@ -18,6 +20,19 @@ if TYPE_CHECKING:
     from fencepost.model.cuda.graphs import CudaGraphs
     from fencepost.model.parser_model import TorchBatch
     from fencepost.model.sequences import Layout, Sequences
+
+
+# Settings of all encoders in transformers, whether or not a class declares them. All other settings are left out.
+SHARED_SETTINGS: Final = (
+    "pad_token_id",
+    "bos_token_id",
+    "eos_token_id",
+    "decoder_start_token_id",
+    "is_decoder",
+    "is_encoder_decoder",
+    "add_cross_attention",
+    "tie_word_embeddings",
+)
 
 
 class ScalarMix(nn.Module):
@@ -151,17 +166,20 @@ def build_encoder(config: str) -> nn.Module:
     if is_ours(json.loads(config)):
         return Bert(config)
     try:
-        from transformers import AutoConfig, AutoModel
+        from transformers import CONFIG_MAPPING, AutoModel
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "transformers", "pretrained", "a pre-trained encoder") from error
     settings = json.loads(config)
-    try:
-        kind = AutoConfig.for_model(settings.pop("model_type"), **settings)
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"transformers can't build the encoder in encoder.json: {error}") from error
-    if kind.is_encoder_decoder and not family_of(kind.model_type).read_at_decoder:
-        raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
-    return without_spare_parts(AutoModel.from_config(kind))
+    with offline():
+        try:
+            declared = CONFIG_MAPPING[settings["model_type"]]
+            known = {*signature(declared.__init__).parameters, *SHARED_SETTINGS}
+            kind = declared(**{key: value for key, value in settings.items() if key in known})
+            if not kind.is_encoder_decoder or family_of(kind.model_type).read_at_decoder:
+                return without_spare_parts(AutoModel.from_config(kind, trust_remote_code=False))
+        except Exception as error:  # its errors have no common parent
+            raise ModelError(f"transformers can't build the encoder in {ENCODER}: {error!s:.200}") from error
+    raise ConfigError(f"encoders of the kind {kind.model_type} can't be read word by word")
 
 
 def without_spare_parts(encoder: Any) -> nn.Module:
@@ -181,7 +199,8 @@ def load_pretrained(model: nn.Module, name: str) -> None:
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # it would be written to log files, too
-        first = AutoModel.from_pretrained(name, local_files_only=True)
+        with offline():
+            first = AutoModel.from_pretrained(name, local_files_only=True, trust_remote_code=False)
         encoder.load_state_dict(without_spare_parts(first).state_dict())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args, overload
 
 from fencepost.backends.base import Backend
@@ -16,6 +17,7 @@ from fencepost.parsing.checking import GivenSentence, check_sentences, checked_p
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
 from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindFunctions, Job, Result
+from fencepost.storage.model_files import naming
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize
@@ -287,11 +289,18 @@ class Parser:
 
     def do(self, job: Job[Result], chunk: list[Sentence]) -> list[Result]:
         """Does a job on a chunk of checked sentences."""
-        return job.do(self._chunk_parser, chunk)
+        if self._source is None:
+            return job.do(self._chunk_parser, chunk)
+        with naming(Path(self._source.path)):
+            return job.do(self._chunk_parser, chunk)
 
     def do_chunks(self, job: Job[Result], chunks: Iterable[list[Sentence]]) -> Iterator[list[Result]]:
         """Does a job on many chunks, in order."""
-        return job.do_chunks(self._chunk_parser, chunks)
+        if self._source is None:
+            yield from job.do_chunks(self._chunk_parser, chunks)
+            return
+        with naming(Path(self._source.path)):
+            yield from job.do_chunks(self._chunk_parser, chunks)
 
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
         return chain.from_iterable(self.do_chunks(job, growing_chunks(self.checked(sentences), len, job.budget)))

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from fencepost.errors import FencepostError, InputError, UsageError, WorkerError
+from fencepost.errors import FencepostError, InputError, ModelError, UsageError, WorkerError
 
 if TYPE_CHECKING:
     from fencepost.parsing.parser import Parser
@@ -201,6 +201,8 @@ def _work(connection: Connection, load: Callable[..., Parser], source: tuple[obj
 def _answer(work: Work, first: int, sentences: list[Sentence]) -> list[Any] | FencepostError:
     try:
         return work(sentences)
+    except ModelError as error:  # the model is to blame, not a sentence
+        return error
     except Exception as error:
         number = first + _culprit(work, sentences)
         return WorkerError(f"sentence {number} can't be parsed: {type(error).__name__}: {error}")

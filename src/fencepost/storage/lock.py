@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from fencepost.errors import UsageError
 
 if sys.platform != "win32":
     import fcntl
@@ -31,8 +34,10 @@ def _acquire(path: Path, wait: bool) -> int | None:
         return None
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise UsageError(f"{path} is a link, and locks need a file of that name", hint="remove it") from error
             return None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

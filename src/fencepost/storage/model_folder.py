@@ -1,35 +1,35 @@
-"""Reads a model folder: verifies its files, then reads the configuration and the vocabularies. Never loads a pickle."""
+"""Reads a model folder: verifies its files, then reads the configuration and the vocabularies.
+
+A model is data, also if it comes from a stranger: nothing in it is run, no pickle is loaded, and nothing is written.
+"""
 
 from __future__ import annotations
 
-import json
 import time
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from fencepost.config.settings import Config
-from fencepost.config.toml import load_config
-from fencepost.errors import COPY_AGAIN, ModelError
+from fencepost.config.toml import parse_config
+from fencepost.errors import COPY_AGAIN, ConfigError, ModelError
 from fencepost.features.lexical_kinds import reads
-from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
+from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles, read_encoder_settings
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.storage.find_model import find_model
-from fencepost.storage.lock import locked
+from fencepost.storage.find_model import find_model, is_installed
 from fencepost.storage.model_files import (
     CHECKSUMS,
     CONFIG,
     ONNX,
     VOCABULARIES,
     WEIGHTS,
-    file_digest,
+    find_problem,
     listed_files,
     naming,
-    read_digests,
+    read_model_file,
     require_listed,
 )
-from fencepost.storage.model_staging import LOCK, STAGING, finish
+from fencepost.storage.model_staging import STAGING
 
 PATIENCE: Final = 2.0  # seconds to wait for a process that is putting a model in place
 
@@ -49,10 +49,9 @@ class ModelFolder:
         _verify(path)
         with naming(path):
             vocabularies = Vocabularies.from_json(read_listed_text(path, VOCABULARIES))
-        config = load_config(path / CONFIG)
+        config = read_config(path)
         if reads(config, "subwords"):
-            files = PretrainedFiles(read_listed_text(path, TOKENIZER), read_listed_text(path, ENCODER))
-            _require_encoder(path / ENCODER, files.encoder)
+            files = PretrainedFiles(read_listed_text(path, TOKENIZER), _encoder(path))
             vocabularies = replace(vocabularies, pretrained=files)
         return cls(path, config, vocabularies)
 
@@ -61,11 +60,19 @@ class ModelFolder:
         return name in listed_files(self.path)
 
 
+def read_config(path: Path) -> Config:
+    """The configuration of the model in a folder. Raises ModelError if it is damaged."""
+    try:
+        return parse_config(read_listed_text(path, CONFIG), str(path / CONFIG))
+    except ConfigError as error:
+        raise ModelError(error.message, hint=error.hint or COPY_AGAIN) from error
+
+
 def read_listed_text(path: Path, name: str) -> str:
     """The text of a file of the model. ``checksums`` must list the file, so it has been verified."""
     require_listed(path, name)
     try:
-        return (path / name).read_text("utf-8")
+        return read_model_file(path, name).decode("utf-8")
     except UnicodeDecodeError as error:
         raise ModelError(f"{path / name}: damaged: not UTF-8", hint=COPY_AGAIN) from error
 
@@ -83,43 +90,32 @@ def disagreement(folder: ModelFolder, detail: str) -> ModelError:
 
 
 def _verify(path: Path) -> None:
-    """Raises ModelError unless every file matches its checksum.
+    """Raises ModelError unless every file is plain and matches its checksum.
 
-    If a process is putting a new model in place, waits for it, and finishes its work if it seems to have died.
+    If a process is putting a new model in place, waits for it. If that process has died, finishing is a writer's job.
     """
     deadline = time.monotonic() + PATIENCE
     while (problem := _problem(path)) is not None:
-        is_staged = (path / STAGING).exists()
-        if is_staged and time.monotonic() < deadline:
-            time.sleep(0.05)
-            continue
-        if is_staged:
-            with suppress(OSError), locked(path / LOCK):
-                finish(path)
-        if _problem(path) is not None:
+        if not (path / STAGING).is_dir():
             raise problem
+        if time.monotonic() > deadline:
+            interrupted = "a process was interrupted while it wrote this model"
+            raise ModelError(
+                problem.message, hint=f"{interrupted}; `fencepost models repair {path}` finishes or undoes it"
+            )
+        time.sleep(0.05)
 
 
 def _problem(path: Path) -> ModelError | None:
-    """The first missing or damaged file, as an error."""
-    try:
-        digests = read_digests(path)
-    except OSError as error:
-        return ModelError(f"{path}: {CHECKSUMS} can't be read: {error.strerror}", hint=COPY_AGAIN)
-    except ModelError as error:
-        return error
-    for name, digest in digests.items():
-        try:
-            is_whole = file_digest(path / name) == digest
-        except OSError:
-            return ModelError(f"{path}: {name} is missing", hint=COPY_AGAIN)
-        if not is_whole:
-            return ModelError(f"{path / name}: damaged: its checksum is wrong", hint=COPY_AGAIN)
-    return None
+    problem = find_problem(path)
+    # Installers may link the files of a package to a cache. Looking for installed models takes a while.
+    return find_problem(path, follow=True) if problem is not None and is_installed(path) else problem
 
 
-def _require_encoder(path: Path, text: str) -> None:
+def _encoder(path: Path) -> str:
+    text = read_listed_text(path, ENCODER)
     try:
-        json.loads(text)["model_type"]
+        return read_encoder_settings(text)
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelError(f"{path}: damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error
+        problem = f"{type(error).__name__}: {error}"
+        raise ModelError(f"{path / ENCODER}: damaged: {problem:.200}", hint=COPY_AGAIN) from error

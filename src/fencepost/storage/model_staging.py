@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -29,25 +31,23 @@ def recover(folder: Path) -> None:
 
 def recover_locked(folder: Path) -> None:
     """``recover`` for a caller that holds the lock."""
-    finish(folder)
     staging = folder / STAGING
-    if os.path.lexists(staging):  # its files are not complete
-        if staging.is_symlink() or not staging.is_dir():
-            raise UsageError(f"{staging} is not a folder, and models need a folder of that name", hint="move it")
+    if not os.path.lexists(staging):
+        return
+    if staging.is_symlink() or not staging.is_dir():
+        raise UsageError(f"{staging} is not a folder, and models need a folder of that name", hint="move it")
+    if _is_complete(folder):
+        put_in_place(folder)
+    else:
         shutil.rmtree(staging)
 
 
-def finish(folder: Path) -> None:
-    """Moves a staged model into place if all of its files are there."""
-    if _is_complete(folder):
-        put_in_place(folder)
-
-
 def _is_complete(folder: Path) -> bool:
+    """True if each file of the new model is here or has already been moved. A link counts as missing."""
     staging = folder / STAGING
     try:
         return all(
-            file_digest((staging if (staging / name).exists() else folder) / name) == digest
+            file_digest((staging if os.path.lexists(staging / name) else folder) / name) == digest
             for name, digest in read_digests(staging).items()
         )
     except (OSError, ModelError):
@@ -58,13 +58,21 @@ def put_in_place(folder: Path) -> None:
     """Moves the staged files over the old model's, and removes old files that the new model doesn't have."""
     staging = folder / STAGING
     old_files, new_files = listed_files(folder), listed_files(staging)
-    for file in sorted(staging.iterdir(), key=lambda file: file.name == CHECKSUMS):  # the list of files comes last
-        target = folder / file.name
-        if target.exists() and file.name not in old_files:  # a user's own file, made since training began
-            os.replace(target, target.with_name(f"{file.name}.yours"))
-        os.replace(file, target)
+    for name in (*new_files[1:], CHECKSUMS):  # the list of files comes last
+        if not os.path.lexists(staging / name):  # a process that died has moved it
+            continue
+        if os.path.lexists(folder / name) and name not in old_files:
+            _keep(folder / name)
+        os.replace(staging / name, folder / name)
     for name in old_files:
-        # The list may come from an untrusted source, and must not lead out of the folder.
-        if name not in new_files and Path(name).name == name:
+        if name not in new_files:
             (folder / name).unlink(missing_ok=True)
-    staging.rmdir()
+    shutil.rmtree(staging)
+
+
+def _keep(path: Path) -> None:
+    """Renames a user's own file that has the name of a model's file, and was made since the writer began."""
+    numbers = (f".{number}" if number else "" for number in count())
+    kept = next(name for number in numbers if not os.path.lexists(name := path.with_name(f"{path.name}.yours{number}")))
+    os.replace(path, kept)
+    sys.stderr.write(f"note: {path} was not part of the model, and is now {kept.name}\n")

@@ -1,13 +1,17 @@
 """Reads the nodes and constants of an exported graph, without the onnx package and without running anything.
 
 An ONNX file is a protocol buffer. A message is a list of fields: each is a number with a wire type, then a value.
-This module reads the few fields that ``export.builder`` writes and that weights are in; it skips all others.
+This module knows the few fields and operators that ``export`` writes. A graph with anything else is not run: it may
+come from a stranger, and ONNX has loops, code from other libraries, and data in files anywhere on the disk.
 """
 
 from __future__ import annotations
 
 import math
+import mmap
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fencepost.errors import COPY_AGAIN, ModelError
+from fencepost.storage.plain_files import open_plain
 
 PRODUCER: Final = "fencepost"
 Constant = npt.NDArray[Any]
@@ -28,6 +33,23 @@ _MODEL_PRODUCER, _MODEL_GRAPH = 2, 7
 _GRAPH_NODE, _GRAPH_CONSTANT = 1, 5
 _NODE_INPUT, _NODE_OPERATOR = 1, 4
 _TENSOR_SHAPE, _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_BYTES = 1, 2, 8, 9
+_MODEL_FIELDS: Final = frozenset({1, _MODEL_PRODUCER, _MODEL_GRAPH, 8})  # ir_version and opset_import besides
+_GRAPH_FIELDS: Final = frozenset({_GRAPH_NODE, 2, _GRAPH_CONSTANT, 11, 12, 13})  # name, input, output, value_info
+_NODE_FIELDS: Final = frozenset({_NODE_INPUT, 2, 3, _NODE_OPERATOR, 5, 7})  # output, name, attribute, domain
+_NODE_ATTRIBUTE, _NODE_DOMAIN = 5, 7
+_ATTRIBUTE_FIELDS: Final = frozenset({1, 2, 3, 4, 7, 8, 9, 20})  # name, type, and all values but tensors and graphs
+_TENSOR_FIELDS: Final = frozenset({_TENSOR_SHAPE, _TENSOR_TYPE, _TENSOR_NAME, _TENSOR_BYTES})
+_DOMAINS: Final = ("", "com.microsoft")
+# What ``export`` writes, or wrote in earlier versions.
+_OPERATORS: Final = frozenset(
+    {
+        *("Abs", "Add", "ArgMax", "BiasGelu", "Cast", "Concat", "Cos", "CumSum", "Div", "Equal", "Expand", "Flatten"),
+        *("Gather", "GatherElements", "Gelu", "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "Less"),
+        *("MatMul", "MatMulIntegerToFloat", "Max", "Min", "Mul", "Not", "Or", "QuantizeLinear", "Range", "ReduceMax"),
+        *("Relu", "Reshape", "Shape", "Sin", "Slice", "Softmax", "Split", "Sub", "Sum", "Transpose", "Where"),
+    }
+)
+_MOST_BYTES: Final = 2**31  # a protocol buffer can't be larger
 _TYPES: Final = {1: "<f4", 2: "u1", 3: "i1", 6: "<i4", 7: "<i8"}  # numpy's names of TensorProto.DataType
 
 
@@ -46,10 +68,61 @@ class OnnxGraph:
 
 def read_onnx_graph(path: Path) -> OnnxGraph:
     """Raises ModelError if the file isn't a graph that ``fencepost export`` wrote."""
+    with _mapped(path) as message:
+        _check(message)
+        return _model(message)
+
+
+def require_plain_graph(path: Path) -> None:
+    """Raises ModelError if the file isn't a graph such as ``fencepost export`` writes: then it must not be run."""
+    with _mapped(path) as message:
+        _check(message)
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[memoryview]:
+    """The bytes of a file, which stay on disk until they are used."""
     try:
-        return _model(memoryview(path.read_bytes()))
+        with open_plain(path, _MOST_BYTES, follow=True) as file:
+            size = os.fstat(file.fileno()).st_size
+            yield memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b"")
     except (ValueError, OverflowError) as error:
-        raise ModelError(f"{path}: not a graph that fencepost wrote: {error}", hint=COPY_AGAIN) from error
+        raise ModelError(f"{path}: not a graph that fencepost wrote: {error!s:.200}", hint=COPY_AGAIN) from error
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror}", hint=COPY_AGAIN) from error
+
+
+def _check(message: memoryview) -> None:
+    """Raises ValueError if a graph has parts that ``export`` doesn't write."""
+    for field, value in _fields(message):
+        _require("model", field, _MODEL_FIELDS)
+        if field == _MODEL_PRODUCER and (producer := _text(value)) != PRODUCER:
+            raise ValueError(f"its producer is {producer[:40]!r}")
+        if field != _MODEL_GRAPH:
+            continue
+        for part, content in _fields(_message(value)):
+            _require("graph", part, _GRAPH_FIELDS)
+            if part == _GRAPH_NODE:
+                _check_node(_message(content))
+            elif part == _GRAPH_CONSTANT:
+                _tensor(_message(content))
+
+
+def _check_node(message: memoryview) -> None:
+    for field, value in _fields(message):
+        _require("node", field, _NODE_FIELDS)
+        if field == _NODE_OPERATOR and (operator := _text(value)) not in _OPERATORS:
+            raise ValueError(f"it has the operator {operator[:40]!r}")
+        if field == _NODE_DOMAIN and (domain := _text(value)) not in _DOMAINS:
+            raise ValueError(f"it has an operator of {domain[:40]!r}")
+        if field == _NODE_ATTRIBUTE:
+            for part, _ in _fields(_message(value)):
+                _require("attribute", part, _ATTRIBUTE_FIELDS)
+
+
+def _require(what: str, field: int, known: frozenset[int]) -> None:
+    if field not in known:
+        raise ValueError(f"a {what} has the unknown field {field}")
 
 
 def _model(message: memoryview) -> OnnxGraph:
@@ -88,6 +161,7 @@ def _tensor(message: memoryview) -> tuple[str, Constant]:
     name, kind, content = "", 0, memoryview(b"")
     shape: list[int] = []
     for field, value in _fields(message):
+        _require("constant", field, _TENSOR_FIELDS)
         if field == _TENSOR_SHAPE:
             shape += [value] if isinstance(value, int) else _packed(value)
         elif field == _TENSOR_TYPE:
@@ -97,11 +171,14 @@ def _tensor(message: memoryview) -> tuple[str, Constant]:
         elif field == _TENSOR_BYTES:
             content = _message(value)
     if kind not in _TYPES:
-        raise ValueError(f"{name} has numbers of the unknown type {kind}")
+        raise ValueError(f"{name[:40]!r} has numbers of the unknown type {kind}")
     dtype = np.dtype(_TYPES[kind])
     if math.prod(shape) * dtype.itemsize != len(content):
-        raise ValueError(f"{name} has {len(content)} bytes, which is not its size")
-    return name, np.frombuffer(content, dtype).reshape(shape)
+        raise ValueError(f"{name[:40]!r} has {len(content)} bytes, which is not its size")
+    array = np.frombuffer(content, dtype).reshape(shape)
+    if dtype.kind == "f" and not math.isfinite(array.sum(dtype=np.float64)):
+        raise ValueError(f"{name[:40]!r} has numbers that are not finite")
+    return name, array
 
 
 def _fields(message: memoryview) -> Iterator[tuple[int, Value]]:

@@ -25,12 +25,17 @@ class SubwordTable:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._table: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise ModelError(f"{path}: numpy can't read it: {error}", hint=COPY_AGAIN) from error
-        names = self._table.dtype.names
-        self._scaled = names == ("scale", "numbers") and self._table.ndim == 1
-        if not self._scaled and (self._table.dtype != np.float32 or self._table.ndim != 2):
+            self._table: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+        except (OSError, ValueError, EOFError, OverflowError) as error:
+            raise ModelError(f"{path}: numpy can't read it: {error!s:.200}", hint=COPY_AGAIN) from error
+        dtype, axes = self._table.dtype, self._table.ndim
+        self._scaled = axes == 1 and dtype.names == ("scale", "numbers")
+        if self._scaled:
+            size = dtype["numbers"].shape
+            is_table = len(size) == 1 and dtype == np.dtype([("scale", "<f4"), ("numbers", "i1", size)])
+        else:
+            is_table = axes == 2 and dtype == np.float32
+        if not is_table:
             raise ModelError(f"{path}: not a table of sub-tokens", hint=COPY_AGAIN)
 
     def __len__(self) -> int:

@@ -32,6 +32,7 @@ def save_checkpoint(
     beside = path.with_name(_UNFINISHED)
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
+        beside.unlink(missing_ok=True)  # a link would lead to another file
         beside.touch()
         mode = beside.stat().st_mode  # safetensors changes it, and other users couldn't read the file
         save_file(contiguous, beside, metadata={"state": json.dumps(state)})

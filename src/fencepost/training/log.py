@@ -26,6 +26,7 @@ def open_log(out: Path, step: int) -> Iterator[IO[str]]:
     kept = [line for line in before if _stays(line, step)]
     if kept != before:
         beside = path.with_name(f".fencepost-{LOG}")
+        beside.unlink(missing_ok=True)  # a link would lead to another file
         beside.write_bytes(b"".join(kept))
         os.replace(beside, path)
     with path.open("a", encoding="utf-8") as file:

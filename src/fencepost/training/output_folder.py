@@ -8,11 +8,11 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final
 
-from fencepost.config.toml import load_config
-from fencepost.errors import ConfigError, UsageError
+from fencepost.errors import ModelError, UsageError
 from fencepost.storage.folders import new_folder
 from fencepost.storage.lock import locked
-from fencepost.storage.model_files import CHECKPOINT, CONFIG, listed_files
+from fencepost.storage.model_files import CHECKPOINT, listed_files
+from fencepost.storage.model_folder import read_config
 from fencepost.storage.model_staging import recover
 from fencepost.storage.model_writer import require_no_foreign_files
 from fencepost.training.distributed import Team
@@ -70,8 +70,8 @@ def open_folder(out: Path, team: Team, *, resume: bool) -> FolderState:
 def is_calibrated(out: Path) -> bool:
     """True if ``fencepost calibrate`` has changed the model in the folder."""
     try:
-        return bool(listed_files(out)) and load_config(out / CONFIG).eval.temperature != 1
-    except ConfigError:  # a damaged model; a better one will take its place
+        return bool(listed_files(out)) and read_config(out).eval.temperature != 1
+    except ModelError:  # a damaged model; a better one will take its place
         return False
 
 

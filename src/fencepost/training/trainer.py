@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 import torch
 from torch import Tensor
 
 from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config.settings import Config
-from fencepost.errors import TrainingError
+from fencepost.errors import ModelError, TrainingError
 from fencepost.evaluation.params import load_params
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
@@ -36,6 +37,8 @@ from fencepost.training.recorded_layers import graphs_of
 from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
+
+DIVERGED: Final = "try a lower train.learning_rate, encoder.attention_scale=d_model, or train.precision=fp32"
 
 
 class Trainer:
@@ -140,7 +143,7 @@ class Trainer:
         trained = self.clock.since_check
         epoch = self.step_number / self.order.batches_per_epoch
         with self.average.in_place():
-            score = self.dev.score(self.backend) if self.team.leads else DevScore()
+            score = self._dev_score() if self.team.leads else DevScore()
             check = Check(
                 step=self.step_number,
                 epoch=round(epoch, 3),
@@ -163,14 +166,17 @@ class Trainer:
         self.clock.check()
         return check
 
+    def _dev_score(self) -> DevScore:
+        try:
+            return self.dev.score(self.backend)
+        except ModelError as error:
+            raise TrainingError(f"at step {self.step_number}, {error.message}", hint=DIVERGED) from error
+
     def finite_loss_sum(self) -> float:
         """The losses since the last check, added up. Raises TrainingError if the sum is infinite or not a number."""
         loss = float(self.loss_sum)
         if not math.isfinite(loss):
-            raise TrainingError(
-                f"the loss is {loss} at step {self.step_number}",
-                hint="try a lower train.learning_rate, encoder.attention_scale=d_model, or train.precision=fp32",
-            )
+            raise TrainingError(f"the loss is {loss} at step {self.step_number}", hint=DIVERGED)
         return loss
 
     def finished(self) -> bool:

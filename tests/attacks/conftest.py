@@ -1,0 +1,29 @@
+"""Every attack has ten seconds: a program that waits for ever is one of the things that must not happen."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from typing import Final, NoReturn
+
+import pytest
+
+SECONDS: Final = 10
+
+
+class LateError(Exception):
+    """Not a TimeoutError: that is an OSError, which programs expect and handle."""
+
+
+@pytest.fixture(autouse=True)
+def _in_time() -> Iterator[None]:
+    def late(*_: object) -> NoReturn:
+        raise LateError(f"not done after {SECONDS} seconds")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
