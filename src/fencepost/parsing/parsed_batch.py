@@ -118,8 +118,17 @@ class TaggedBatch:
         return np.asarray(np.cumsum(self.lengths) - self.lengths)
 
     @property
+    def words(self) -> list[str]:
+        """The words of all sentences."""
+        return list(chain.from_iterable(sentence.words for sentence in self.sentences))
+
+    @cached_property
     def _found_tags(self) -> Ints:
-        return np.zeros(self.lengths.sum(), np.int64) if self._predicted is None else self._predicted
+        """The predicted tag of each word, or one that is possible in its place. [W]"""
+        if self._predicted is None:
+            return np.zeros(self.lengths.sum(), np.int64)
+        corrector = self.notation.corrector
+        return self._predicted if corrector is None else corrector.correct(self.words, self._predicted)
 
 
 class ParsedBatch(TaggedBatch):
@@ -157,7 +166,7 @@ class ParsedBatch(TaggedBatch):
         pieces[trees.bounds[:-1] + 3 * self.first_words + sentences] = f"({notation.root}"
         pieces[np.arange(len(first_word)) + 3 * first_word + sentence_of_span + 1] = notation.openings[trees.labels]
         pieces[leaves] = self._tag_openings
-        pieces[leaves + 1] = _escaped(list(chain.from_iterable(each.words for each in self.sentences)))
+        pieces[leaves + 1] = _escaped(self.words)
         pieces[leaves + 2] = closers[closing]
         pieces[leaves[last_words] + 2] = closers[closing[last_words] + 1] + "\n"
         return "".join(pieces.tolist()).split("\n")[:-1]
