@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -150,14 +151,15 @@ def test_probabilities_come_with_constituents_that_make_the_tree(tmp_path: Path)
 def test_a_document_that_breaks_the_parser_is_an_error_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = ChunkParser.columns
+    original = ChunkParser.columns_of_chunks
 
-    def parse(self: ChunkParser, sentences: list[Sentence], budget: int) -> Any:
-        if any("boom" in sentence.words for sentence in sentences):
-            raise ValueError("a strange word")
-        return original(self, sentences, budget)
+    def parse(self: ChunkParser, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[Any]:
+        for chunk in chunks:
+            if any("boom" in sentence.words for sentence in chunk):
+                raise ValueError("a strange word")
+            yield from original(self, [chunk], budget)
 
-    monkeypatch.setattr(ChunkParser, "columns", parse)
+    monkeypatch.setattr(ChunkParser, "columns_of_chunks", parse)
     monkeypatch.setattr(part_maker, "SENTENCES", 3)
     given = documents(6)
     given[2]["text"] += " And boom goes the bomb. It goes on."
@@ -171,12 +173,12 @@ def test_a_document_that_breaks_the_parser_is_an_error_of_its_own(
 def test_what_another_hour_may_mend_ends_the_run_and_is_no_bad_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:
-    def parse(self: ChunkParser, sentences: list[Sentence], budget: int) -> Any:
+    def parse(self: ChunkParser, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[Any]:
         raise error
 
     path = write_jsonl(tmp_path / "in.jsonl", documents(6))
     with monkeypatch.context() as patch:
-        patch.setattr(ChunkParser, "columns", parse)
+        patch.setattr(ChunkParser, "columns_of_chunks", parse)
         assert corpus(path, "--out", tmp_path / "out", "--workers", 1) == 1
     printed = capsys.readouterr().err
     assert f"the part from {path}:1 on failed: {type(error).__name__}" in printed

@@ -7,10 +7,12 @@ and a part must have the same bytes whichever process makes it, and whatever tha
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost.corpus.inputs import InputFile
@@ -24,6 +26,7 @@ from fencepost.text.stream import read_stream
 
 if TYPE_CHECKING:
     from fencepost.parsing.parser import Parser
+    from fencepost.trees.treebank import Sentence
 
 SENTENCES: Final = 8_192  # parsed together, and so sorted by length together
 
@@ -117,10 +120,10 @@ class PartMaker:
         encoder = new_encoder(self._settings.format, self._settings.probabilities)
         failures: list[Failure] = []
         sentences = tokens = 0
-        for chunk in equal_chunks(self._sentences(shard, problems, failures), SENTENCES):
-            encoder.add(self._parse(chunk))
-            sentences += len(chunk)
-            tokens += sum(len(each.found.tokens) for each in chunk)
+        for records in self._records(equal_chunks(self._sentences(shard, problems, failures), SENTENCES)):
+            encoder.add(records)
+            sentences += len(records.sentences)
+            tokens += len(records.words)
         return Part(shard.number, encoder.finish(), shard.documents, sentences, tokens, failures)
 
     def _sentences(self, shard: Shard, problems: dict[int, str], failures: list[Failure]) -> Iterator[LocatedSentence]:
@@ -155,37 +158,39 @@ class PartMaker:
             self._reader = open_reader(file, self._settings.columns)
         return self._reader
 
-    def _parse(self, chunk: list[LocatedSentence]) -> Records:
+    def _records(self, chunks: Iterable[list[LocatedSentence]]) -> Iterator[Records]:
+        waiting: deque[tuple[list[LocatedSentence], list[str]]] = deque()  # with the words of each chunk
+
+        def checked() -> Iterator[list[Sentence]]:
+            for chunk in chunks:
+                sentences = self._checked(chunk)
+                waiting.append((chunk, [word for sentence in sentences for word in sentence.words]))
+                yield sentences
+
         try:
-            return self._records(chunk)
+            for results in self._parser.do_chunks(self._job, checked()):
+                columns, probabilities = columns_of(results) if self._settings.probabilities else (results[0], None)
+                yield Records(*waiting.popleft(), columns, probabilities)
         except Exception as error:
             if _is_fatal(error):
                 raise
-            raise _BadDocumentsError(self._bad_documents(chunk, error)) from error
+            problems = {index: problem for chunk, _ in waiting for index, problem in self._bad_documents(chunk)}
+            if not problems:
+                raise
+            raise _BadDocumentsError(problems) from error
 
-    def _records(self, chunk: list[LocatedSentence]) -> Records:
-        sentences = list(self._parser.checked(each.found.sentence() for each in chunk))
-        words = list(chain.from_iterable(sentence.words for sentence in sentences))
-        results = self._parser.do(self._job, sentences)
-        if self._settings.probabilities:
-            return Records(chunk, words, *columns_of(results))
-        (columns,) = results
-        return Records(chunk, words, columns)
+    def _checked(self, chunk: Iterable[LocatedSentence]) -> list[Sentence]:
+        return list(self._parser.checked(each.found.sentence() for each in chunk))
 
-    def _bad_documents(self, chunk: list[LocatedSentence], error: Exception) -> dict[int, str]:
-        """The documents that fail by themselves; if none does, all of the chunk."""
-        documents: dict[int, list[LocatedSentence]] = {}
-        for each in chunk:
-            documents.setdefault(each.document, []).append(each)
-        problems = {}
-        for index, sentences in documents.items():
+    def _bad_documents(self, chunk: list[LocatedSentence]) -> Iterator[tuple[int, str]]:
+        """The documents of a chunk that fail by themselves, and why."""
+        for index, sentences in groupby(chunk, key=attrgetter("document")):
             try:
-                self._records(sentences)
-            except Exception as own:
-                if _is_fatal(own):
+                self._parser.do(self._job, self._checked(sentences))
+            except Exception as error:
+                if _is_fatal(error):
                     raise
-                problems[index] = f"{type(own).__name__}: {own}"
-        return problems or dict.fromkeys(documents, f"{type(error).__name__}: {error}")
+                yield index, f"{type(error).__name__}: {error}"
 
 
 def _is_fatal(error: Exception) -> bool:

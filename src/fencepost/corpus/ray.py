@@ -35,14 +35,17 @@ def parts_on_ray(
     room = int(ray.cluster_resources().get(kind, 0))
     if not room:
         raise UsageError(f"the Ray cluster has no {kind}", hint="add nodes to it, or use another --device")
-    resources = {"num_gpus": 1, "num_cpus": 0} if kind == "GPU" else {"num_cpus": 1}
+    actors = workers or room
+    # More actors than GPUs share them: splitting text takes the host longer than parsing takes a GPU.
+    share = 1.0 if actors <= room else int(10_000 * room / actors) / 10_000  # Ray counts to four decimals
+    resources = {"num_gpus": share, "num_cpus": 0} if kind == "GPU" else {"num_cpus": 1}
     rows = [{"shard": _shard_to_text(shard)} for shard in shards]
     # One shard in each block: a block is what Ray repeats, and what it holds back.
     data = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
         PartActor,
         fn_constructor_args=(settings, __version__, model_fingerprint(Path(settings.model))),
         compute=ray.data.ActorPoolStrategy(
-            min_size=1, max_size=min(workers or room, len(rows)), max_tasks_in_flight_per_actor=2
+            min_size=1, max_size=min(actors, len(rows)), max_tasks_in_flight_per_actor=2
         ),
         **resources,
     )
