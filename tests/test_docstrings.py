@@ -11,15 +11,16 @@ from types import ModuleType
 
 import pytest
 
+import fencepost.search
 import fencepost.trees
 from fencepost.trees.leaf import Leaf
 from fencepost.trees.tree import Tree
 
-PACKAGES: tuple[ModuleType, ...] = (fencepost.trees,)
+PACKAGES: tuple[ModuleType, ...] = (fencepost.trees, fencepost.search)
 MODULES = [
     f"{package.__name__}.{module.name}" for package in PACKAGES for module in pkgutil.iter_modules(package.__path__)
 ]
-GUIDES = ("trees.md",)
+GUIDES = ("trees.md", "search.md", "from-tregex.md")
 NEED_NLTK = {"from_nltk", "to_nltk"}  # their docstrings show the call; tests/integrations tests it
 
 
