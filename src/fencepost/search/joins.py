@@ -233,7 +233,7 @@ def following(columns: Columns, nodes: Array, bag: Bag) -> Sums:
 def preceding(columns: Columns, nodes: Array, bag: Bag) -> Sums:
     # The last word of the tree before ends where this tree begins, and doesn't count.
     earlier = bag.ended_by(columns.roots[columns.tree_of(nodes)])
-    return np.subtract(bag.ended_by(nodes), earlier)
+    return bag.ended_by(nodes) - earlier
 
 
 def next_nodes(columns: Columns, nodes: Array, bag: Bag) -> Sums:
