@@ -14,7 +14,7 @@ from fencepost.trees.leaf import Leaf
 from fencepost.trees.tree import Tree
 
 SOURCE = Path(fencepost.__file__).parent
-GUIDES = ("trees.md", "measures.md")
+GUIDES = ("trees.md", "measures.md", "search.md", "from-tregex.md")
 NEED_NLTK = {"from_nltk", "to_nltk"}  # their docstrings show the call; tests/integrations tests it
 
 

@@ -151,6 +151,8 @@ SAME = [
     ("NP <- NN", "NP <-1 NN"),
     ("NP <- NN", "NP <` NN"),
     ("NP <- NN", "NP <' NN"),
+    ("NP <<- NN", "NP <<' (NN)"),
+    ("NN >>- NP", "NN >>' NP"),
     ("NP <-2 NN", "NP <- 2 NN"),
     ("NP >- S", "NP >` S"),
     ("NP <<- NN", "NP <<` NN"),

@@ -16,10 +16,10 @@ import numpy as np
 
 from fencepost.errors import InputError, MissingLabelError
 from fencepost.search.columns import NUMBER, Columns
-from fencepost.search.nodes import Nodes
+from fencepost.search.nodes import Nodes, word_label
 from fencepost.storage.text_reader import SourceLine, read_lines
 from fencepost.trees.brackets import PieceError, parse_trees, read_piece, tree_texts
-from fencepost.trees.tree import Tree, escape
+from fencepost.trees.tree import Tree
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -172,7 +172,7 @@ class _Pieces:
         tag = label if leaf is None else leaf.tag
         self.known[piece] = len(self.label)
         self.label.append(numbers.setdefault(tag, len(numbers)))
-        self.word.append(-1 if leaf is None else numbers.setdefault(escape(leaf.word), len(numbers)))
+        self.word.append(-1 if leaf is None else numbers.setdefault(word_label(leaf.word), len(numbers)))
         self.closing.append(0 if leaf is None else closing + 1)
 
 

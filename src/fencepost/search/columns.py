@@ -89,77 +89,81 @@ class Columns:
 
     # Per node
 
+    def is_word(self, nodes: npt.NDArray[np.integer]) -> Booleans:
+        return np.asarray(self.end[nodes] == nodes + 1)
+
+    def is_first(self, nodes: npt.NDArray[np.integer]) -> Booleans:
+        """True for the first child of its parent."""
+        return np.asarray((self.parent[nodes] == nodes - 1) & (nodes > 0))
+
+    def is_last(self, nodes: npt.NDArray[np.integer]) -> Booleans:
+        """True for the last child of its parent."""
+        above = self.parent[nodes]
+        return np.asarray((self.end[nodes] == self.end[above]) & (above >= 0))
+
+    def next_sister(self, nodes: npt.NDArray[np.integer]) -> Integers:
+        """The sister to the right of each node, or -1."""
+        above, after = self.parent[nodes], self.end[nodes]
+        return np.where((above >= 0) & (after < self.end[above]), after, -1)
+
     @cached_property
-    def is_word(self) -> Booleans:
-        return np.equal(self.end, np.arange(1, len(self) + 1))
+    def previous_sisters(self) -> Integers:
+        """The sister to the left of every node, or -1."""
+        nodes = np.arange(len(self), dtype=NUMBER)
+        following = self.next_sister(nodes)
+        previous = np.full(len(self), -1, NUMBER)
+        previous[following[following >= 0]] = nodes[following >= 0]
+        return previous
+
+    @cached_property
+    def places_from_last(self) -> Integers:
+        """The place of every node among its sisters, counted from the last, which has 1 (0 for roots)."""
+        places = np.zeros(len(self), NUMBER)
+        waiting = np.flatnonzero(self.is_last(np.arange(len(self)))).astype(NUMBER)
+        number = 0
+        while len(waiting):
+            number += 1
+            places[waiting] = number
+            waiting = self.previous_sisters[waiting]
+            waiting = waiting[waiting >= 0]
+        return places
+
+    def nth_child(self, nodes: npt.NDArray[np.integer], number: int) -> Integers:
+        """The child of each node with this number from 1, or -1."""
+        child = np.where(self.is_word(nodes), -1, nodes + 1).astype(NUMBER)
+        for _ in range(number - 1):
+            if not (child >= 0).any():
+                break
+            child = np.where(child >= 0, self.next_sister(child), -1)
+        return child
 
     @cached_property
     def words(self) -> Integers:
         """The nodes that are words."""
-        return np.flatnonzero(self.is_word).astype(NUMBER)
+        return np.flatnonzero(self.is_word(np.arange(len(self)))).astype(NUMBER)
 
     @cached_property
     def words_before(self) -> Integers:
         """For each node, and for the number after the last, how many words come before it."""
         before = np.zeros(len(self) + 1, NUMBER)
-        np.cumsum(self.is_word, out=before[1:])
-        return before
-
-    @cached_property
-    def next_sister(self) -> Integers:
-        """The sister to the right of each node, or -1."""
-        inside = self.parent >= 0
-        following = np.where(inside, self.end, -1).astype(NUMBER)
-        following[inside] = np.where(following[inside] < self.end[self.parent[inside]], following[inside], -1)
-        return following
-
-    @cached_property
-    def previous_sister(self) -> Integers:
-        """The sister to the left of each node, or -1."""
-        previous = np.full(len(self), -1, NUMBER)
-        left = np.flatnonzero(self.next_sister >= 0)
-        previous[self.next_sister[left]] = left
-        return previous
-
-    @cached_property
-    def place(self) -> Integers:
-        """Each node's place among its sisters, from 1 (0 for roots)."""
-        return self._place_from(self.previous_sister)
-
-    @cached_property
-    def place_from_last(self) -> Integers:
-        """Each node's place among its sisters, counted from the last, which has 1 (0 for roots)."""
-        return self._place_from(self.next_sister)
-
-    def _place_from(self, sister: Integers) -> Integers:
-        place = np.zeros(len(self), NUMBER)
-        waiting = np.flatnonzero((sister < 0) & (self.parent >= 0)).astype(NUMBER)
-        other = self.next_sister if sister is self.previous_sister else self.previous_sister
-        number = 0
-        while len(waiting):
-            number += 1
-            place[waiting] = number
-            waiting = other[waiting]
-            waiting = waiting[waiting >= 0]
-        return place
-
-    @cached_property
-    def is_only_child(self) -> Booleans:
-        return (self.parent >= 0) & (self.next_sister < 0) & (self.previous_sister < 0)
+        before[self.words + 1] = 1
+        return np.cumsum(before, dtype=NUMBER)
 
     @cached_property
     def branching(self) -> Integers:
         """The nodes that don't have exactly one child, in order."""
-        unary = np.zeros(len(self), bool)
-        unary[self.parent[self.is_only_child]] = True
-        return np.flatnonzero(~unary).astype(NUMBER)
+        nodes = np.arange(len(self))
+        unary = np.zeros(len(self) + 1, bool)
+        unary[self.parent[self.is_first(nodes) & self.is_last(nodes)]] = True
+        return np.flatnonzero(~unary[:-1]).astype(NUMBER)
 
     @cached_property
     def head_word(self) -> Integers:
         """The word that is the head of each node by Collins' rules."""
         head = np.arange(len(self), dtype=NUMBER)
-        head[~self.is_word] += 1  # the only child of a node is the next one
-        several = np.flatnonzero((self.next_sister >= 0) & (self.previous_sister < 0)) - 1
+        first = np.flatnonzero(self.is_first(head))
+        head[first - 1] = first  # the head of a node with one child
+        several = first[~self.is_last(first)] - 1
         head[several] = self._head_children(several)
         while True:  # each step doubles how far down the pointers reach
             further = head[head]
@@ -180,8 +184,9 @@ class Columns:
             numbers = np.unique(pairs, return_inverse=True)[1]
             kind[index] = kinds + numbers
             kinds += len(index)
-            more = self.next_sister[child] >= 0
-            index, child = index[more], self.next_sister[child[more]]
+            following = self.next_sister(child)
+            more = following >= 0
+            index, child = index[more], following[more]
         _, examples, kind = np.unique(kind, return_index=True, return_inverse=True)
         chosen = np.array([self._choose_head(int(phrases[example])) for example in examples], NUMBER)[kind]
         heads = np.empty(len(phrases), NUMBER)
@@ -193,9 +198,9 @@ class Columns:
     def _choose_head(self, phrase: int) -> int:
         labels = []
         child = phrase + 1
-        while child >= 0:
+        while child < self.end[phrase]:
             labels.append(self.vocabulary[self.label[child]])
-            child = int(self.next_sister[child])
+            child = int(self.end[child])
         return COLLINS.choose(self.vocabulary[self.label[phrase]], labels)
 
     # One tree

@@ -131,22 +131,30 @@ def ancestors(columns: Columns, nodes: Array, bag: Bag) -> Sums:
 
 
 def nth_child(columns: Columns, nodes: Array, bag: Bag, number: int) -> Sums:
-    place = columns.place if number > 0 else columns.place_from_last
-    chosen = place[bag.nodes] == abs(number)
-    return bag.below(nodes, chosen)
+    if number > 0:
+        return bag.of(columns.nth_child(nodes, number))
+    if number == -1:
+        return bag.below(nodes, columns.is_last(bag.nodes))
+    return bag.below(nodes, columns.places_from_last[bag.nodes] == -number)
 
 
 def parent_of_nth(columns: Columns, nodes: Array, bag: Bag, number: int) -> Sums:
-    place = columns.place if number > 0 else columns.place_from_last
-    return np.where(place[nodes] == abs(number), parent(columns, nodes, bag), 0)
+    above = columns.parent[nodes]
+    if number > 0:
+        chosen = (above >= 0) & (columns.nth_child(np.maximum(above, 0), number) == nodes)
+    elif number == -1:
+        chosen = columns.is_last(nodes)
+    else:
+        chosen = columns.places_from_last[nodes] == -number
+    return np.where(chosen, bag.of(above), 0)
 
 
 def only_child(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    return bag.below(nodes, columns.is_only_child[bag.nodes])
+    return bag.below(nodes, columns.is_first(bag.nodes) & columns.is_last(bag.nodes))
 
 
 def parent_of_only(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    return np.where(columns.is_only_child[nodes], parent(columns, nodes, bag), 0)
+    return np.where(columns.is_first(nodes) & columns.is_last(nodes), parent(columns, nodes, bag), 0)
 
 
 def unary_descendants(columns: Columns, nodes: Array, bag: Bag) -> Sums:
@@ -184,14 +192,14 @@ def ancestors_of_rightmost(columns: Columns, nodes: Array, bag: Bag) -> Sums:
 
 
 def words(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    chosen = columns.is_word[bag.nodes]
-    return descendants(columns, nodes, Bag(columns, bag.nodes[chosen], bag.ways[chosen])) * ~columns.is_word[nodes]
+    chosen = columns.is_word(bag.nodes)
+    return descendants(columns, nodes, Bag(columns, bag.nodes[chosen], bag.ways[chosen])) * ~columns.is_word(nodes)
 
 
 def nth_word(columns: Columns, nodes: Array, bag: Bag, number: int) -> Sums:
     first, last = columns.words_before[nodes], columns.words_before[columns.end[nodes]]
     word = first + number - 1 if number > 0 else last + number
-    inside = (word >= first) & (word < last) & ~columns.is_word[nodes]
+    inside = (word >= first) & (word < last) & ~columns.is_word(nodes)
     return np.where(inside, bag.of(columns.words[np.where(inside, word, 0)]), 0)
 
 
@@ -209,11 +217,13 @@ def left_sisters(columns: Columns, nodes: Array, bag: Bag) -> Sums:
 
 
 def next_sister(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    return bag.of(columns.next_sister[nodes])
+    return bag.of(columns.next_sister(nodes))
 
 
 def previous_sister(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    return bag.of(columns.previous_sister[nodes])
+    following = columns.next_sister(bag.nodes)
+    kept = following >= 0
+    return _by_key(following[kept], bag.ways[kept], nodes, len(columns))
 
 
 def following(columns: Columns, nodes: Array, bag: Bag) -> Sums:
@@ -223,7 +233,7 @@ def following(columns: Columns, nodes: Array, bag: Bag) -> Sums:
 def preceding(columns: Columns, nodes: Array, bag: Bag) -> Sums:
     # The last word of the tree before ends where this tree begins, and doesn't count.
     earlier = bag.ended_by(columns.roots[columns.tree_of(nodes)])
-    return np.subtract(bag.ended_by(nodes), earlier)
+    return bag.ended_by(nodes) - earlier
 
 
 def next_nodes(columns: Columns, nodes: Array, bag: Bag) -> Sums:
@@ -324,7 +334,7 @@ def chain_left(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.b
 
 def _phrase_before(columns: Columns, nodes: Array) -> Array:
     """The largest phrase that ends right before each node, or -1."""
-    return columns.previous_sister[_after_last(columns.words, nodes)]
+    return columns.previous_sisters[_after_last(columns.words, nodes)]
 
 
 def chain_right(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:

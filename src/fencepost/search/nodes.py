@@ -10,18 +10,23 @@ from fencepost.trees.heads import COLLINS
 from fencepost.trees.tree import Leaf, Node, Tree, escape
 
 
-class _Escaped(dict[str, str]):
-    """Words as treebanks write them. The same words come again and again, so the last ones are remembered."""
+class _WordLabels(dict[str, str]):
+    """The labels of words. The same words come again and again, so they are remembered."""
 
     def __missing__(self, word: str) -> str:
         if len(self) >= _REMEMBERED:
             self.clear()
-        escaped = self[word] = escape(word)
-        return escaped
+        label = self[word] = word_label(word)
+        return label
+
+
+def word_label(word: str) -> str:
+    """A word as patterns see it: with brackets as treebanks write them, and without the Penn Treebank's backslashes."""
+    return escape(word).replace("\\/", "/").replace("\\*", "*")
 
 
 _REMEMBERED: Final = 2**16
-_escaped = _Escaped()
+_word_labels = _WordLabels()
 
 
 class Nodes:
@@ -40,22 +45,21 @@ class Nodes:
     def of(cls, tree: Tree) -> Nodes:
         labels: list[str] = []
         parents: list[int] = []
+        add_label, add_parent = labels.append, parents.append
         stack: list[Node] = [tree]
         above = [-1]
         while stack:
             node = stack.pop()
-            parents.append(above.pop())
-            if type(node) is Tree:
-                number = len(labels)
-                labels.append(node.label)
-                children = node.children
-                stack.extend(children[::-1])
-                above.extend((number,) * len(children))
+            add_parent(above.pop())
+            if type(node) is Leaf:
+                add_parent(len(labels))
+                add_label(node.tag)
+                add_label(_word_labels[node.word])
             else:
-                assert isinstance(node, Leaf)
-                parents.append(len(labels))
-                labels.append(node.tag)
-                labels.append(_escaped[node.word])
+                children = node.children  # type: ignore[union-attr]
+                above.extend((len(labels),) * len(children))
+                stack.extend(children[::-1])
+                add_label(node.label)  # type: ignore[union-attr]
         return cls(labels, parents)
 
     def __len__(self) -> int:

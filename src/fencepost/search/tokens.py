@@ -15,7 +15,7 @@ _NOT_IN_LABELS: Final = r"(/@!#%&)=?\[\]><~.,$:" + _BLANK
 _START: Final = rf"[^{_NOT_IN_LABELS}0-9_|]"
 _TOKEN: Final = re.compile(
     rf"""(?P<blank>[{_BLANK}]+)
-    |(?P<apostrophe>[<>]'(?=[{_BLANK}]*[(!@{_BLANK}]+(?:{_START}|[/_"])))
+    |(?P<apostrophe>(?:<<?|>>?)'(?=[{_BLANK}]*[(!@{_BLANK}]+(?:{_START}|[/_"])))
     |(?P<chain>[<>.,]\+)
     |(?P<relation>{_RELATION})
     |(?P<regex>/(?:[^/\n\r\\]|\\[^\n\r])*/[A-Za-z]*)
@@ -59,7 +59,7 @@ def read_tokens(pattern: str) -> list[Token]:
             text = text[0] if text[0] in "{};" else _BRACES.split(text, maxsplit=1)[0]
             braces += {"{": 1, "}": -1}.get(text, 0)
             kind = "sign" if text in "{};" else "label"
-        token_text = f"{text[0]}-" if kind == "apostrophe" else text
+        token_text = f"{text[:-1]}-" if kind == "apostrophe" else text
         token_kind: Kind = "relation" if kind == "apostrophe" else kind  # type: ignore[assignment]
         tokens.append(Token(token_kind, token_text, at + 1, glued))
         at, glued = at + len(text), True
