@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -209,19 +208,13 @@ def test_an_answer_that_takes_too_long_is_503(tmp_path: Path) -> None:
 
 
 def test_a_stream_that_takes_too_long_ends_with_an_error(tmp_path: Path) -> None:
-    parser = SlowParser(shared_parser())
-    with in_thread(tmp_path, {"en": parser}, timeout=1.0) as client:
-        text = "The cat sat on the mat, and then it slept for a while. " * 100
-
-        def block() -> None:
-            wait_for(lambda: parser.batches)
-            parser.go.clear()
-
-        threading.Thread(target=block).start()
+    parser = SlowParser(shared_parser(), batches=1)
+    with in_thread(tmp_path, {"en": parser}, timeout=2.0) as client:
+        text = "The cat sat on the mat, and then it slept for a while. " * 300
         lines = client.parse(text=text, stream=True).lines()
         parser.go.set()
     assert "tree" in lines[0]
-    assert lines[-1]["error"] == "this request takes longer than 1 seconds"
+    assert lines[-1]["error"] == "this request takes longer than 2 seconds"
 
 
 def test_a_bad_sentence_in_the_middle_of_a_stream_ends_it_with_an_error(tmp_path: Path) -> None:
