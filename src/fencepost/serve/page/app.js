@@ -389,10 +389,11 @@ let searching = new AbortController();
 async function searchNow() {
   searching.abort();
   searching = new AbortController();
+  const before = state.pattern;
   state.pattern = get("pattern").value.trim();
   state.found = [];
   if (!state.pattern || !state.sentences.length) {
-    showMatches("");
+    if (before) showMatches("");
     return;
   }
   try {
