@@ -121,7 +121,9 @@ def load(clients: int, seconds: float) -> str:
 
 def overload(clients: int, seconds: float) -> str:
     with serving("--max-requests", str(clients)) as server:
+        start = cost_of(server)
         normal = wrk(server, clients, min(seconds, 10))
+        middle = cost_of(server)
         before = server.megabytes
         memory, watching = [before], threading.Event()
         watcher = threading.Thread(target=watch, args=(server, memory, watching, 1.0))
@@ -129,6 +131,7 @@ def overload(clients: int, seconds: float) -> str:
         flood = wrk(server, 4 * clients, seconds)
         watching.set()
         watcher.join()
+        end = cost_of(server)
         first = until_answered(server)
         again = wrk(server, clients, min(seconds, 5))
         after = server.megabytes
@@ -139,11 +142,20 @@ def overload(clients: int, seconds: float) -> str:
             ("socket errors in overload", flood.failures),
             ("p50 before, in the 5 s after (ms)", f"{normal.p50:.0f}, {again.p50:.0f}"),
             ("p99 before, in the 5 s after (ms)", f"{normal.p99:.0f}, {again.p99:.0f}"),
+            ("sentences per CPU-second before, in overload", f"{per_second(start, middle)}, {per_second(middle, end)}"),
             ("seconds until requests are answered again", f"{first:.1f}"),
             ("failures after", ", ".join(f"{key}: {n}" for key, n in again.statuses.items() if key != "200") or "none"),
             ("resident memory before, most, after (MB)", f"{before:.0f}, {max(memory):.0f}, {after:.0f}"),
         ]
     )
+
+
+def cost_of(server: Server) -> tuple[float, float]:
+    return server.sentences, server.cpu_seconds
+
+
+def per_second(before: tuple[float, float], after: tuple[float, float]) -> str:
+    return f"{(after[0] - before[0]) / (after[1] - before[1]):.0f}"
 
 
 def until_answered(server: Server) -> float:

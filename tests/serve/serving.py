@@ -153,8 +153,9 @@ def wait_for(condition: Any, seconds: float = 20.0) -> None:
 class SlowParser:
     """A stand-in for a parser: it takes a while, and fails on the word "boom"."""
 
-    def __init__(self, real: Parser, seconds: float = 0.0) -> None:
-        self._real, self.seconds = real, seconds
+    def __init__(self, real: Parser, seconds: float = 0.0, batches: int | None = None) -> None:
+        """Each batch takes ``seconds`` more; after ``batches`` it waits until ``go`` is set."""
+        self._real, self.seconds, self._most = real, seconds, batches
         self.batches: list[list[tuple[str, ...]]] = []
         self.entered = threading.Event()
         self.go = threading.Event()  # if it isn't set, the parser waits
@@ -168,6 +169,8 @@ class SlowParser:
         self.entered.set()
         self.go.wait(30)
         self.batches.append([sentence.words for sentence in sentences])
+        if len(self.batches) == self._most:
+            self.go.clear()
         time.sleep(self.seconds)
         if any("boom" in sentence.words for sentence in sentences):
             raise ValueError("boom with a secret")

@@ -35,6 +35,7 @@ from fencepost.trees.label_names import label_names
 
 FILES: Final = Path(__file__).parent / "page"
 LINES: Final = "application/x-ndjson"
+PAUSE: Final = 0.5  # seconds before a busy server refuses: clients that try again at once would take the model's time
 RETRY_AFTER: Final = {"Retry-After": "2"}
 
 
@@ -130,7 +131,7 @@ def _add_corenlp(app: FastAPI, models: Models, settings: Settings) -> None:
                 sentences = await asyncio.to_thread(asked.tokens)  # it takes long for a long text
             return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
         except RequestError as error:  # CoreNLP's clients show the body of an answer as it is
-            return PlainTextResponse(str(error), error.status, headers=_headers(error))
+            return PlainTextResponse(str(error), error.status, headers=await _headers(error))
 
 
 def _add_status(app: FastAPI, models: Models, metrics: Metrics) -> None:
@@ -196,10 +197,12 @@ def _brackets(parsed: Parsed) -> str:
 
 async def _failed(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestError)
-    return JSONResponse(error.to_dict(), error.status, headers=_headers(error))
+    return JSONResponse(error.to_dict(), error.status, headers=await _headers(error))
 
 
-def _headers(error: RequestError) -> dict[str, str]:
+async def _headers(error: RequestError) -> dict[str, str]:
+    if isinstance(error, BusyError):
+        await asyncio.sleep(PAUSE)
     return RETRY_AFTER if isinstance(error, BusyError | UnavailableError) else {}
 
 

@@ -38,6 +38,11 @@ class Wish(NamedTuple):
         """What a sentence of this many words gets."""
         return self if words <= MOST_ANALYZED else Wish(functions=self.functions)
 
+    @property
+    def weight(self) -> int:
+        """How many times as long it takes as the best tree, roughly."""
+        return 3 + self.kbest // 7 if self.kbest or self.probabilities else 1
+
 
 class Placed(NamedTuple):
     """A sentence, and the number of the text of the request that it comes from."""
@@ -215,7 +220,7 @@ class Batcher:
                     )
                 (sentence,) = self.parser.checked([placed.sentence.sentence()], work.count)
                 turn.sentences.append((placed, sentence))
-                spent += cost(words)
+                spent += work.wish.weight * cost(words)
         except FencepostError as error:
             turn.ended = True
             turn.failure = error if isinstance(error, RequestError) else InvalidError(error.message, hint=error.hint)

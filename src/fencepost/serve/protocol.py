@@ -50,7 +50,11 @@ class Protocol(HttpToolsProtocol):
 
     def eof_received(self) -> bool | None:  # type: ignore[override]
         """A client that has sent its request and closes its side still gets an answer; then the connection ends."""
-        if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
+        if self.cycle is None or self.cycle.response_complete:
+            return None
+        if self.cycle.more_body:
+            if not self.cycle.response_started:
+                self._refuse(400, "the connection closed before the whole body arrived")
             return None
         self.cycle.keep_alive = False
         return True

@@ -39,7 +39,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         settings = replace(settings, metrics_folder=folder)
         address = _address(settings.host, listener.getsockname()[1])
         if settings.workers == 1:
-            set_up_logging()
+            set_up_process()
             server = _Server(_config(build_app(settings), settings))
             announce(address)
             server.run(sockets=[listener])
@@ -54,7 +54,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
 
 def worker_app(settings: Settings, parent: int) -> ASGIApp:
     """The application of one of several processes."""
-    set_up_logging()
+    set_up_process()
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     try:
         return build_app(settings)
@@ -110,8 +110,12 @@ def _address(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def set_up_logging() -> None:
-    """One line per event on stderr. uvicorn reports only problems."""
+def set_up_process() -> None:
+    """Sets up logging: one line per event on stderr, and only problems of uvicorn. Lets threads take turns more often.
+
+    The model's thread needs Python's lock hundreds of times for each batch, and must not wait long for it.
+    """
+    sys.setswitchinterval(0.001)
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"))
     for name, level in (("fencepost", logging.INFO), ("uvicorn", logging.WARNING)):

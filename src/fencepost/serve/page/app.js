@@ -125,7 +125,7 @@ async function parseNow(choose = () => 0) {
   remember();
 }
 
-const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+const count = (number, noun, several = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : several}`;
 
 // The sentence at the caret. Offsets from the server count characters, positions in the page UTF-16 units.
 function sentenceAtCaret(sentences) {
@@ -389,10 +389,11 @@ let searching = new AbortController();
 async function searchNow() {
   searching.abort();
   searching = new AbortController();
+  const before = state.pattern;
   state.pattern = get("pattern").value.trim();
   state.found = [];
   if (!state.pattern || !state.sentences.length) {
-    showMatches("");
+    if (before) showMatches("");
     return;
   }
   try {
@@ -400,7 +401,7 @@ async function searchNow() {
     const {matches} = await postJson("/v1/search", body, searching.signal);
     state.found = matches.map((match) => ({sentence: match.tree, node: match.node}));
     const inSentences = new Set(state.found.map((match) => match.sentence)).size;
-    showMatches(`${count(matches.length, "match").replace("matchs", "matches")} in ${count(inSentences, "sentence")}`);
+    showMatches(`${count(matches.length, "match", "matches")} in ${count(inSentences, "sentence")}`);
   } catch (error) {
     if (error.name === "AbortError") return;
     showMatches([error.message, error.hint].filter(Boolean).join(". "));
