@@ -1,4 +1,4 @@
-"""Every attack has ten seconds, unless its module sets ``SECONDS``: a program that waits for ever is one of the things that must not happen."""
+"""Every attack has ten seconds, or the ``SECONDS`` of its module: no program may wait for ever."""
 
 from __future__ import annotations
 
