@@ -37,17 +37,18 @@ from fencepost.model.pretrained import load_pretrained
 from fencepost.storage.model_files import CHECKPOINT
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.average import Average
+from fencepost.training.check import Check
 from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint
 from fencepost.training.dev import DevSet
+from fencepost.training.log import LOG, open_log
 from fencepost.training.optimizer import adam
 from fencepost.training.prefetch import Prefetch
 from fencepost.training.process_state import restored_process, seed_run, seed_step
 from fencepost.training.recorded_layers import graphs_of
 from fencepost.training.start import start_from
-from fencepost.training.weights import save_weights
+from fencepost.training.weights import read_check, save_weights
 from fencepost.trees.tree import Tree
 
-LOG: Final = "log.jsonl"
 REPORTED: Final = 100  # steps between two lines of the log
 
 
@@ -115,6 +116,7 @@ class Fit:
         self._before = 0.0  # seconds before the checkpoint that this run resumed from
         self._began = time.monotonic()
         self._loss_sum = torch.zeros((), device=device)
+        self._mean_loss = 0.0  # of the last steps that were reported
         self._plan = AttentionPlan.of(config.train.plan)
         self._prefetch = Prefetch(self._prepare)
         for part, graphs in graphs_of(self.model, device, config.train.precision):
@@ -146,7 +148,7 @@ class Fit:
             self.step()
             steps_since += 1
             if self.step_number % REPORTED == 0:
-                loss = float(self._loss_sum) / REPORTED
+                loss = self._mean_loss = float(self._loss_sum) / REPORTED
                 self._loss_sum.zero_()
                 speed = steps_since * self.mixture.batch_size / (time.monotonic() - reported)
                 line = {"step": self.step_number, "seconds": self.seconds, "loss": loss, "sentences_per_second": speed}
@@ -230,26 +232,47 @@ class Fit:
         """Parses the development set with the average of the weights; saves them if they are the best so far."""
         with self.average.in_place():
             score = self.dev.score(self.backend)
-            found = {"step": self.step_number, "seconds": self.seconds, "f1": score.f1}
-            found |= {"precision": score.precision, "recall": score.recall}
-            self._log(out, found if score.functions is None else found | {"function_f1": score.functions.f1})
+            line = {"step": self.step_number, "seconds": self.seconds, "f1": score.f1}
+            line |= {"precision": score.precision, "recall": score.recall}
+            self._log(out, line if score.functions is None else line | {"function_f1": score.functions.f1})
             if score.f1 >= self.best_f1:
                 self.best_f1 = score.f1
                 card = f"# A fencepost model\n\nDevelopment F1 {score.f1:.2f} after {self.step_number} steps.\n"
-                save_weights(out, self.config, self.vocabularies, card, self.masters.state_dict())
+                found = Check(
+                    step=self.step_number,
+                    epoch=self.length.done(self.step_number, self.seconds),
+                    seconds=self.seconds,
+                    loss=self._mean_loss,
+                    precision=score.precision,
+                    recall=score.recall,
+                    f1=score.f1,
+                    learning_rate=self.optimizer.param_groups[0]["lr"],
+                    sentences_per_second=0.0,
+                )
+                save_weights(out, self.config, self.vocabularies, card, self.masters.state_dict(), found)
 
     def save(self, out: Path) -> None:
         state = {"step": self.step_number, "seconds": self.seconds, "best_f1": self.best_f1}
+        state["loss_sum"] = float(self._loss_sum)
         save_checkpoint(out / CHECKPOINT, self.masters, self.average, self.optimizer, state)
 
     def resume(self, out: Path) -> None:
-        """Resumes from the checkpoint in ``out``, if there is one."""
+        """Resumes from the checkpoint in ``out``, if there is one.
+
+        The model in ``out`` may come from a check after the checkpoint: only one that is as good replaces it. What the
+        log says about steps after the checkpoint is removed, because these steps come again.
+        """
         if not (out / CHECKPOINT).exists():
             return
         tensors, state = read_checkpoint(out / CHECKPOINT)
         restore(tensors, self.masters, self.average, self.optimizer)
         self.masters.give_values()
-        self.step_number, self._before, self.best_f1 = state["step"], state["seconds"], state["best_f1"]
+        self.step_number, self._before = state["step"], state["seconds"]
+        on_disk = read_check(out)
+        self.best_f1 = max(state["best_f1"], -1.0 if on_disk is None else on_disk.f1)
+        self._loss_sum.fill_(state.get("loss_sum", 0.0))
+        with open_log(out, self.step_number):
+            pass
 
     def _log(self, out: Path, line: dict[str, Any]) -> None:
         rounded = {name: round(value, 4) for name, value in line.items()}

@@ -1,4 +1,4 @@
-"""Every attack has ten seconds: a program that waits for ever is one of the things that must not happen."""
+"""Every attack has ten seconds, or the ``SECONDS`` of its module: no program may wait for ever."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ class LateError(Exception):
 
 
 @pytest.fixture(autouse=True)
-def _in_time() -> Iterator[None]:
+def _in_time(request: pytest.FixtureRequest) -> Iterator[None]:
+    seconds: int = getattr(request.module, "SECONDS", SECONDS)
+
     def late(*_: object) -> NoReturn:
-        raise LateError(f"not done after {SECONDS} seconds")
+        raise LateError(f"not done after {seconds} seconds")
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
+    signal.alarm(seconds)
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from corpus import Collator, Corpus, Ragged, translation
-from fit import LOG, Fit, Length, soft_function_loss
+from fit import Fit, Length, soft_function_loss
 from gold import named_numbers
 from index_text import sentence_of
 from label import label
@@ -27,7 +27,10 @@ from fencepost.features.indexer import Indexer
 from fencepost.features.subwords import Subwords
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.model.loss import function_loss
+from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
+from fencepost.training.dev import DevScore, DevSet
+from fencepost.training.log import LOG
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
 from tests.pretrained_samples import write_encoder
@@ -241,6 +244,36 @@ def test_a_resumed_run_checks_at_the_same_steps(tmp_path: Path, config: Config, 
     rest.run(tmp_path / "half", checks=4)
     assert steps_of_checks(tmp_path / "whole") == [6, 11, 16, 20]
     assert steps_of_checks(tmp_path / "half") == [16, 20]
+
+
+def test_a_resumed_run_keeps_a_better_model_and_logs_each_step_once(
+    tmp_path: Path, config: Config, vocabularies: Vocabularies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run died after a check that came after its checkpoint."""
+    monkeypatch.setattr("fit.REPORTED", 5)
+    whole = fit_of(config, vocabularies, Length(steps=20))
+    whole.run(tmp_path / "whole", checks=4)
+    first = fit_of(config, vocabularies, Length(steps=20))
+    for _ in range(8):
+        first.step()
+    (tmp_path / "died").mkdir()
+    first.save(tmp_path / "died")
+    with monkeypatch.context() as patch:
+        patch.setattr(DevSet, "score", lambda *_: DevScore(99, 100, 100))  # better than any later one
+        first.run(tmp_path / "died", checks=4)
+    kept = (tmp_path / "died" / WEIGHTS).read_bytes()
+    rest = fit_of(config, vocabularies, Length(steps=20))
+    rest.resume(tmp_path / "died")
+    assert rest.run(tmp_path / "died", checks=4) == 99.0
+    assert (tmp_path / "died" / WEIGHTS).read_bytes() == kept
+    assert steps_of_checks(tmp_path / "died") == [11, 16, 20]
+    losses = [losses_of(tmp_path / name)[-2:] for name in ("whole", "died")]
+    assert losses[0] == losses[1]
+
+
+def losses_of(folder: Path) -> list[tuple[int, float]]:
+    lines = map(json.loads, (folder / LOG).read_text("utf-8").splitlines())
+    return [(line["step"], line["loss"]) for line in lines if "loss" in line]
 
 
 def steps_of_checks(folder: Path) -> list[int]:

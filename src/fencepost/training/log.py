@@ -33,6 +33,12 @@ def open_log(out: Path, step: int) -> Iterator[IO[str]]:
         yield file
 
 
+def is_logged(out: Path, step: int) -> bool:
+    """True if the log has a check at this step."""
+    path = out / LOG
+    return path.exists() and any(_step(line) == step for line in io.BytesIO(path.read_bytes()))
+
+
 def write_check(log: IO[str], check: Check) -> None:
     log.write(json.dumps(check.to_json()) + "\n")
     log.flush()
@@ -42,7 +48,14 @@ def _stays(line: bytes, step: int) -> bool:
     """True for a check up to this step, and for any line that we didn't write."""
     if not line.endswith(b"\n"):
         return False  # cut short by a crash
+    found = _step(line)
+    return found is None or found <= step
+
+
+def _step(line: bytes) -> int | None:
+    """The step of a check; None for a line that we didn't write."""
     try:
-        return bool(json.loads(line)["step"] <= step)
-    except (ValueError, KeyError, TypeError):
-        return True
+        step = json.loads(line)["step"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return step if isinstance(step, int) else None

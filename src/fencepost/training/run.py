@@ -22,7 +22,7 @@ from fencepost.storage.model_folder import ModelFolder
 from fencepost.training import messages
 from fencepost.training.distributed import own_device, team
 from fencepost.training.interruptions import interruptions
-from fencepost.training.log import open_log, write_check
+from fencepost.training.log import is_logged, open_log, write_check
 from fencepost.training.output_folder import FolderState, alone_in, open_folder
 from fencepost.training.process_state import restored_process
 from fencepost.training.saving import begin_again, resume_run, save_best_model, save_run
@@ -75,7 +75,8 @@ def _open_start(start_from: str | Path, out: Path) -> ModelFolder:
 def _loop(trainer: Trainer, out: Path) -> None:
     """Takes steps until training is finished, out of time or interrupted. Always leaves the best model in ``out``."""
     saved = time.monotonic()
-    checked, interrupted = True, False
+    checked = trainer.check_is_due()  # if not, a resumed run may have died before the check at its end
+    interrupted = False
     leads = trainer.team.leads
     with (
         open_log(out, trainer.step_number) if leads else nullcontext() as log,
@@ -99,7 +100,8 @@ def _loop(trainer: Trainer, out: Path) -> None:
                 raise KeyboardInterrupt
             if not checked:
                 # Not before the checkpoint: a longer run wouldn't check here, and resuming must equal a longer run.
-                _check(trainer, log, bar)
+                # A resumed run may have died after this check but before its model was written.
+                _check(trainer, None if is_logged(out, trainer.step_number) else log, bar)
         except torch.OutOfMemoryError as error:
             raise TrainingError(
                 f"out of memory at step {trainer.step_number + 1}",
