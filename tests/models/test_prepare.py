@@ -53,7 +53,7 @@ def test_sentences_are_repaired_and_some_are_also_said_by_somebody() -> None:
     tree = Tree.from_string("(TOP (S (NNP Mary) (VP (VBD slept)) (. .)))")
     found = [version for seed in range(200) for version in versions(tree, random.Random(seed))]
     assert str(found[0]) == "(TOP (S (NP (NNP Mary)) (VP (VBD slept)) (. .)))"
-    assert any(version.words()[:3] == ("Mary", "slept", ",") and version.words()[-1] == "." for version in found)
+    assert any(version.words()[:3] == ["Mary", "slept", ","] and version.words()[-1] == "." for version in found)
 
 
 def test_quotes_are_penns_for_most_sentences() -> None:
