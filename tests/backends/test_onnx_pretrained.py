@@ -18,6 +18,7 @@ import torch
 from onnx import helper, numpy_helper
 from safetensors.torch import save
 
+from fencepost.backends import onnx as onnx_module
 from fencepost.backends.onnx import OnnxBackend
 from fencepost.backends.torch import TorchBackend, vocab_sizes
 from fencepost.config.settings import Config, LexicalKind, PretrainedConfig
@@ -225,3 +226,13 @@ def test_an_encoder_that_cant_be_exported_is_refused(tmp_path: Path, what: str) 
         export_onnx(tmp_path / "model", tmp_path / "out")
     assert refusal.value.hint
     assert "run it on torch, or use" in refusal.value.hint
+
+
+def test_a_token_is_the_mean_of_its_rows_bit_by_bit() -> None:
+    source = np.random.default_rng(0)
+    vectors = source.normal(size=(40, 5)).astype(np.float32)
+    counts = np.array([1, 3, 1, 12, 2, 1])
+    rows = source.integers(0, 40, counts.sum())
+    expected = np.add.reduceat(vectors[rows], np.cumsum(counts) - counts) / counts[:, None].astype(np.float32)
+    assert onnx_module._means(vectors, rows, counts).tolist() == expected.tolist()
+    assert onnx_module._means(vectors, rows[:2], np.array([1, 1])).tolist() == vectors[rows[:2]].tolist()

@@ -182,8 +182,8 @@ class OnnxBackend:
             if self._subword_table is not None:
                 feeds["embedded"] = self._subword_table.vectors(feeds["subwords"])
             _scatter(vectors, _run(self._subwords, ("vectors",), feeds)[0], first[windows], lengths)
-        total = np.add.reduceat(vectors[batch.subword_rows], _firsts(batch.rows_of_token))
-        return np.asarray(total / batch.rows_of_token[:, None].astype(np.float32))
+        assert batch.subword_rows is not None
+        return _means(vectors, batch.subword_rows, batch.rows_of_token)
 
     def _spell(self, spellings: Ints, lengths: Ints) -> Floats:
         """The vectors of words that are not in the cache: [U, C] -> [U, d]."""
@@ -273,11 +273,20 @@ def _firsts(counts: Ints) -> Ints:
     return np.asarray(np.cumsum(counts) - counts)
 
 
+def _means(vectors: Floats, rows: Ints, counts: Ints) -> Floats:
+    """The means of as many of the rows [M] as each count [T] says, at least one: [T, size]."""
+    means: Floats = vectors[rows[_firsts(counts)]]
+    several = np.flatnonzero(counts > 1)  # most tokens have one row, and adding is slower than copying
+    if len(several):
+        total = np.add.reduceat(vectors[rows[np.repeat(counts > 1, counts)]], _firsts(counts[several]))
+        means[several] = total / counts[several, None].astype(np.float32)
+    return means
+
+
 def _scatter(rows: npt.NDArray[Any], padded: npt.NDArray[Any], first: Ints, counts: Ints) -> None:
     """Copies the real entries of [B, width, ...] to rows that lie end to end."""
-    column = np.arange(padded.shape[1])
-    real = column < counts[:, None]
-    rows[(first[:, None] + column)[real]] = padded[real]
+    for source, start, count in zip(padded, first.tolist(), counts.tolist(), strict=True):
+        rows[start : start + count] = source[:count]
 
 
 def _pairs(lengths: Ints) -> tuple[Ints, Ints]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from fencepost.backends.base import Parsed
 from fencepost.chart.cky import Decoded, DecodedTrees
 from fencepost.features.batch import Ints
+from fencepost.features.possible_tags import TagCorrector
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.spans import nest
 from fencepost.trees.tree import BRACKET_ESCAPES, Leaf, Tree, unbuilt_tree, unchecked_leaves
@@ -44,6 +45,8 @@ class Notation:
         )
         self.tag_names = (*[UNTAGGED] * self.tags.reserved, *self.tags.symbols)
         self.tag_openings = _tag_openings(self.tag_names)
+        possible = vocabularies.possible_tags
+        self.corrector = None if possible is None else TagCorrector(possible, vocabularies.tags)
 
 
 class TagTable:
@@ -112,8 +115,17 @@ class TaggedBatch:
         return np.asarray(np.cumsum(self.lengths) - self.lengths)
 
     @property
+    def words(self) -> list[str]:
+        """The words of all sentences."""
+        return list(chain.from_iterable(sentence.words for sentence in self.sentences))
+
+    @cached_property
     def _found_tags(self) -> Ints:
-        return np.zeros(self.lengths.sum(), np.int64) if self._predicted is None else self._predicted
+        """The predicted tag of each word, or one that is possible in its place. [W]"""
+        if self._predicted is None:
+            return np.zeros(self.lengths.sum(), np.int64)
+        corrector = self.notation.corrector
+        return self._predicted if corrector is None else corrector.correct(self.words, self._predicted)
 
 
 class ParsedBatch(TaggedBatch):
@@ -151,7 +163,7 @@ class ParsedBatch(TaggedBatch):
         pieces[trees.bounds[:-1] + 3 * self.first_words + sentences] = f"({notation.root}"
         pieces[np.arange(len(first_word)) + 3 * first_word + sentence_of_span + 1] = notation.openings[trees.labels]
         pieces[leaves] = self._tag_openings
-        pieces[leaves + 1] = _escaped(list(chain.from_iterable(each.words for each in self.sentences)))
+        pieces[leaves + 1] = _escaped(self.words)
         pieces[leaves + 2] = closers[closing]
         pieces[leaves[last_words] + 2] = closers[closing[last_words] + 1] + "\n"
         return "".join(pieces.tolist()).split("\n")[:-1]
