@@ -76,6 +76,8 @@ def main() -> None:
         choice = random.Random(f"{arguments.seed} {corpus}")
         most = arguments.craft if corpus == "craft" else None
         found = training_trees(read(corpus, ["train"]), corpus, tested, choice, most)
+        if not arguments.functions:
+            found = [without_functions(tree) for tree in found]  # what speech.py adds has functions
         train += save(arguments.out / f"train.{corpus}.txt", found)
         dev_trees = development_trees(read(corpus, ["dev"]), corpus, choice)
         dev += save(arguments.out / f"dev.{corpus}.txt", dev_trees)

@@ -96,7 +96,9 @@ def spoken(tree: Tree, choice: random.Random) -> Tree | None:
 def _topic(clause: Tree, mark: Leaf, *, bare: bool) -> list[Node]:
     """What is said, in front: a full stop becomes a comma after it, another mark stays in it."""
     label = renamed(clause, name(clause)) if name(clause) not in TOPIC else f"{name(clause)}-TPC"
-    said = [Tree(label, clause.children[:-1]), COMMA] if mark.word == "." else [Tree(label, clause.children)]
+    said: list[Node] = [Tree(label, clause.children)]
+    if mark.word == ".":
+        said = [Tree(label, clause.children[:-1]), COMMA]
     return said if bare else [OPEN, *said, CLOSE]
 
 
