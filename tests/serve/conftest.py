@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.serve.serving import Client
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     from tests.serve.serving import in_thread
 
