@@ -105,7 +105,7 @@ def test_what_ships_is_small_whole_and_says_where_it_comes_from() -> None:
     assert sum(file.stat().st_size for file in folder.path.iterdir()) <= 45_000_000
     assert not list(folder.path.glob("*.pkl")) + list(folder.path.glob("*.safetensors"))
     card = (folder.path / "README.md").read_text("utf-8")
-    for word in ("GUM", "MASC", "CRAFT", "MiniLM", "CC BY", "F1"):
+    for word in ("GUM", "MASC", "CRAFT", "gte-small", "CC BY", "F1"):
         assert word in card
     assert "/" not in folder.config.pretrained.model.replace("sentence-transformers/", "")
 
