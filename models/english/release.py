@@ -1,10 +1,11 @@
 """Puts an exported model where it ships, with its card and its scores.
 
     python models/english/release.py --model EXPORT --into FOLDER [--card CARD.md] [--scores SCORES.json]
-        [--largest-file 95] [--largest 125]
+        [--encoder thenlper/gte-small] [--largest-file 95] [--largest 125]
 
 FOLDER is src/fencepost/models/en or models/en-large/src/fencepost_en_large/en-large. SCORES.json comes from
-`evaluate.py --scores`; `fencepost models` shows it. Without --card the model keeps the card of the export. Every file
+`evaluate.py --scores`; `fencepost models` shows it. --encoder is the name of the encoder, instead of the path that the
+model was trained with. Without --card the model keeps the card of the export. Every file
 must be smaller than --largest-file MB, and all of them together must not exceed --largest MB.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER
@@ -37,14 +39,15 @@ def main() -> None:
     options.add_argument("--into", type=Path, required=True)
     options.add_argument("--card", type=Path)
     options.add_argument("--scores", type=Path)
+    options.add_argument("--encoder")
     options.add_argument("--largest-file", type=float, default=95, help="MB (default: 95)")
     options.add_argument("--largest", type=float, default=125, help="MB in all (default: 125)")
     arguments = options.parse_args()
     require_small(arguments.model, arguments.largest_file, arguments.largest)
-    release(arguments.model, arguments.into, arguments.card, arguments.scores)
+    release(arguments.model, arguments.into, arguments.card, arguments.scores, arguments.encoder)
 
 
-def release(model: Path, into: Path, card: Path | None, scores: Path | None) -> None:
+def release(model: Path, into: Path, card: Path | None, scores: Path | None, encoder: str | None = None) -> None:
     """Writes the model with its card and scores. Raises ModelError if the export is damaged."""
     folder = ModelFolder.open(model)
     if not folder.has(ONNX):
@@ -53,7 +56,10 @@ def release(model: Path, into: Path, card: Path | None, scores: Path | None) -> 
     if scores is not None:
         files[SCORES] = format_scores(json.loads(scores.read_text("utf-8")))
     text = (card or model / CARD).read_text("utf-8")
-    write_model(into, folder.config, folder.vocabularies, text, files)
+    config = folder.config
+    if encoder is not None:
+        config = replace(config, pretrained=replace(config.pretrained, model=encoder))
+    write_model(into, config, folder.vocabularies, text, files)
 
 
 def require_small(folder: Path, largest_file: float, largest: float) -> None:
