@@ -214,8 +214,8 @@ def test_a_sentence_of_400_words_is_parsed(nlp: Any) -> None:
 
 
 def test_a_sentence_that_is_far_too_long_is_left_flat(nlp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(component, "MOST_WORDS", 2)
-    with pytest.warns(UserWarning, match="a sentence of 3 words is too long to parse"):
+    monkeypatch.setattr("fencepost.text.sentences.MOST_WORDS", 2)
+    with pytest.warns(UserWarning, match="a sentence has 3 words; at most 2 can be parsed, and gets a flat tree"):
         doc = nlp("It works. A heading.")
     assert parses(doc) == ["(TOP (UNK It) (UNK works) (UNK .))", "(TOP (UNK A) (UNK heading) (UNK .))"]
 

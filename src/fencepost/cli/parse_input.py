@@ -9,12 +9,12 @@ import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import TreeError
 from fencepost.storage.text_reader import STANDARD_INPUT
 from fencepost.text.lines import TextLine, read_text_lines
-from fencepost.text.sentences import MOST_WORDS, Mode
+from fencepost.text.sentences import Mode, length_problem
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import Token, tokenize
 from fencepost.trees.tree import NOT_TEXT, check_tags, escape
@@ -76,7 +76,7 @@ class Source:
             yield from read_items(self._lines(path), origin, self.reading, self.text_problems)
 
     def _lines(self, path: Path) -> Iterator[TextLine]:
-        for line in read_text_lines(path):
+        for line in read_text_lines(path, whole=self.reading not in get_args(Mode) or self.reading == "line"):
             self.bytes_read += line.size
             yield line
 
@@ -131,8 +131,8 @@ def _line_items(lines: Iterable[TextLine], origin: Origin, reading: Reading) -> 
             tags = tuple(escape(token.form.rpartition(_BEFORE_TAG)[2]) for token in tokens)
             problem = problem or _tag_problem(tokens, tags)
             tokens = tokens if problem else [_without_tag(token) for token in tokens]
-        if len(tokens) > MOST_WORDS:
-            problem = f"the sentence has {len(tokens):,} words; at most {MOST_WORDS:,} can be parsed"
+        if too_long := length_problem(len(tokens)):
+            problem = f"the sentence has {too_long}"
         text_sentence = TextSentence(text, offset, tokens, reading != "line", tags)
         yield Item(text_sentence, problem and origin.problem(line.number, problem), origin=origin)
         offset += len(line.text)

@@ -21,7 +21,7 @@ from fencepost.parsing.parser import Parser
 from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 from fencepost.storage.model_files import listed_files
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.text.sentences import MOST_WORDS, read_sentences
+from fencepost.text.sentences import length_problem, read_sentences
 from fencepost.text.tokens import penn_forms
 from fencepost.trees.treebank import Sentence
 
@@ -125,13 +125,11 @@ class FencepostComponent:
     def _parse(self, docs: list[Doc]) -> None:
         parses = [Constituents(token_offsets(doc, 0, len(doc))) for doc in docs]
         tasks = [task for doc, parse in zip(docs, parses, strict=True) for task in self._tasks(doc, parse)]
-        analyses = self._analyses([task.sentence for task in tasks if len(task.words) <= MOST_WORDS])
+        analyses = self._analyses([task.sentence for task in tasks if not length_problem(len(task.words))])
         for task in tasks:
-            if len(task.words) > MOST_WORDS:
+            if too_long := length_problem(len(task.words)):
                 task.parse.add(task.words, ())
-                warnings.warn(
-                    f"a sentence of {len(task.words):,} words is too long to parse, and gets a flat tree", stacklevel=2
-                )
+                warnings.warn(f"a sentence has {too_long}, and gets a flat tree", stacklevel=2)
                 continue
             analysis = next(analyses)
             task.parse.add(task.words, analysis.constituents)

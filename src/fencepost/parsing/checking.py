@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
 from fencepost.errors import InputError
+from fencepost.text.sentences import length_problem
 from fencepost.trees.tree import Tree, check_tags, real_words
 from fencepost.trees.treebank import Sentence
 
@@ -29,6 +30,8 @@ def _check(sentence: GivenSentence, number: int, needs_tags: bool) -> Sentence:
     words, tags = sentence.words, sentence.tags
     if not words:
         raise InputError(f"sentence {number} has no words")
+    if too_long := length_problem(len(words)):
+        raise InputError(f"sentence {number} has {too_long}", hint="cut it; parse_text cuts long sentences by itself")
     try:
         real = real_words(words)
         check_tags(tags or ())

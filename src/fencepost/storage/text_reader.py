@@ -17,6 +17,8 @@ STANDARD_INPUT: Final = "-"
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _GZIP_MARK: Final = b"\x1f\x8b"
+UNPACKED: Final = 2**30  # bytes that any gzipped file may unpack to ...
+TIMES: Final = 100  # ... and times its own size for larger ones; text shrinks to a tenth at best
 _LINE_LIMIT: Final = 2**24  # bytes; a longer line comes in several pieces
 
 
@@ -53,8 +55,49 @@ def _unpacked(path: str | Path, stack: ExitStack) -> BinaryIO:
     else:
         file = stack.enter_context(io.BufferedReader(io.FileIO(path), 2**16))
     if file.peek(2)[:2] == _GZIP_MARK:
-        return stack.enter_context(gzip.GzipFile(fileobj=file))  # type: ignore[return-value]
+        packed = _Packed(file)
+        unpacked = stack.enter_context(gzip.GzipFile(fileobj=packed))
+        return stack.enter_context(io.BufferedReader(_Unpacked(unpacked, packed, str(path))))
     return file
+
+
+class _Packed(io.RawIOBase):
+    """A gzipped file that counts the bytes read from it."""
+
+    def __init__(self, file: io.BufferedReader[Any]) -> None:
+        self.size = 0
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = self._file.read(size)
+        self.size += len(content)
+        return content
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a gzipped file. A few kilobytes may unpack to any size, so there is a limit."""
+
+    def __init__(self, file: gzip.GzipFile, packed: _Packed, source: str) -> None:
+        self._file, self._packed, self._source = file, packed, source
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        content = self._file.read1(len(buffer))
+        buffer[: len(content)] = content
+        self._size += len(content)
+        if self._size > max(UNPACKED, TIMES * self._packed.size):
+            raise EncodingError(
+                f"unpacks to more than {TIMES} times its size: this may be a trap",
+                source=self._source,
+                hint="if the file is what it should be, unpack it yourself: gunzip",
+            )
+        return len(content)
 
 
 def _standard_input(stack: ExitStack) -> io.BufferedReader[Any]:
@@ -81,7 +124,7 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
                 "a NUL byte: this isn't UTF-8 text", source=source, line=number, hint="is it UTF-16, or a binary file?"
             )
         complete = line.endswith(b"\n")
-        held = b"" if complete else _cut_character(line)
+        held = b"" if complete or len(line) < _LINE_LIMIT else cut_character(line)
         try:
             yield SourceLine(line[: len(line) - len(held)].decode("utf-8"), number)
         except UnicodeDecodeError as error:
@@ -94,13 +137,11 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
         number += complete
 
 
-def _cut_character(line: bytes) -> bytes:
-    """The last one to three bytes of a line if they begin a character that the line limit cut in two."""
-    if len(line) < _LINE_LIMIT:
-        return b""
+def cut_character(line: bytes) -> bytes:
+    """The last one to three bytes of a line if they begin a character that was cut in two."""
     for size in (1, 2, 3):
+        if size >= len(line) or line[-size] < 0x80:
+            return b""
         if line[-size] >= 0xC0:
             return line[-size:]
-        if line[-size] < 0x80:
-            return b""
     return b""

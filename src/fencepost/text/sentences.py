@@ -219,6 +219,11 @@ MOST_WORDS: Final = 3000  # in a sentence that must not be cut: parsing time gro
 _GOOD_CUTS: Final = (";", ":", ",", ".", "!", "?", ")")
 
 
+def length_problem(words: int) -> str | None:
+    """What is wrong with a sentence that is too long to be parsed. It continues "the sentence has"."""
+    return None if words <= MOST_WORDS else f"{words:,} words; at most {MOST_WORDS:,} can be parsed"
+
+
 def read_sentences(text: str, mode: Mode = "text") -> Iterator[tuple[Span, list[Token]]]:
     """Each sentence with its tokens, whose offsets count from the start of the sentence."""
     for span in split_sentences(text, mode):
