@@ -75,7 +75,7 @@ def test_tokens_say_how_they_stand_in_the_tree_where_that_differs(output: Path) 
 def test_bad_documents_are_listed_with_id_place_and_reason(source: Path, output: Path) -> None:
     assert errors(output) == [
         {"id": None, "file": str(source), "line": 11, "reason": "not JSON: Expecting ',' delimiter at column 13"},
-        {"id": "d3", "file": str(source), "line": 12, "reason": f"the id is that of {source}:4, too"},
+        {"id": "d3", "file": str(source), "line": 12, "reason": f"{source}:4 has the same id"},
         {"id": "empty", "file": str(source), "line": 13, "reason": "the text has no sentences"},
         {"id": "none", "file": str(source), "line": 14, "reason": "no field 'text'"},
     ]
@@ -107,9 +107,9 @@ def test_messages_tell_of_documents_sentences_and_errors(
     for _ in range(2):  # the second run has nothing to do, and says the same
         assert corpus(tmp_path / "in", "--out", tmp_path / "in" / "out", "--workers", 1) == 0
         assert capsys.readouterr().err.splitlines() == [
-            "note: passed over 1 file that is neither .jsonl, .parquet nor .txt",
+            "note: skipped 1 file that isn't .jsonl, .parquet or .txt",
             f"24 documents, 60 sentences in {tmp_path / 'in' / 'out'}",
-            f"note: 4 documents are in {tmp_path / 'in' / 'out' / 'errors.jsonl'}",
+            f"note: 4 documents couldn't be parsed: see {tmp_path / 'in' / 'out' / 'errors.jsonl'}",
         ]
 
 
@@ -193,7 +193,7 @@ def test_a_dry_run_tells_what_there_is_and_writes_nothing(
     monkeypatch.setattr("fencepost.corpus.estimate.SECONDS", 0.5)
     assert corpus(source, "--out", tmp_path / "out", "--dry-run") == 0
     printed = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
-    assert printed["documents"] == "24, 1 with the id of another one"
+    assert printed["documents"] == "24, 1 with a repeated id"
     assert printed["sentences"] == "about 60"
     assert printed["rate"].endswith("sentences per second of CPU time")
     assert printed["cost"].startswith("about ")

@@ -207,7 +207,7 @@ def test_files_are_found_in_order_each_once_and_by_their_names(tmp_path: Path) -
     [
         ("-", "can't be read from standard input"),
         ("a.csv", "can't tell the format of"),
-        ("out/part-00000.jsonl", "lies in the output folder"),
+        ("out/part-00000.jsonl", "is in the output folder"),
         ("/dev/null", "can't tell the format of"),
         ("pipe.txt", "isn't a file"),
         ("empty", "no file to read in"),

@@ -164,7 +164,7 @@ def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
         patch.setattr(os, "fsync", full)
         with pytest.raises(OutputError, match="can't be written") as caught:
             do(given)
-    assert caught.value.hint == "free some space, then run the same command again: it goes on where this run stopped"
+    assert caught.value.hint == "free some space, then run the same command again: it resumes where this run stopped"
     assert not [name for name in contents(given.out) if "partial" in name]
     do(given)
     assert contents(given.out) == expected
@@ -201,7 +201,7 @@ def test_other_settings_are_refused(folder: Path, changed: dict[str, Any], messa
     before = contents(folder / "out")
     with pytest.raises(UsageError, match=message) as caught:
         do(options(folder, **changed))
-    assert caught.value.hint == "run the same command as before to go on, or give another --out"
+    assert caught.value.hint == "run the same command as before to resume, or give another --out"
     assert contents(folder / "out") == before
 
 

@@ -1,4 +1,4 @@
-"""``fencepost corpus``: parses many documents into files, in runs that can be stopped and go on."""
+"""``fencepost corpus``: parses many documents into files, in runs that can be stopped and resumed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ examples:
   fencepost corpus crawl/ --out /shared/parsed --format parquet --ray 10.0.0.1:6379
 
 Documents come from .jsonl and .parquet files (one document per line or row) and .txt files (one document
-per file, or per line with --lines); .jsonl and .txt may be packed as .gz or .zst. The output folder gets
-part-*.jsonl or part-*.parquet with one record per sentence, errors.jsonl with the documents that can't
-be parsed, and manifest.json. A run that was stopped goes on when the same command is given again, and
-the output is the same as if it had not been stopped.
+per file, or per line with --lines); .jsonl and .txt files may be compressed (.gz, .zst). The output folder
+gets part-*.jsonl or part-*.parquet with one record per sentence, errors.jsonl with the documents that
+can't be parsed, and manifest.json. To resume a run that was stopped, run the same command again; the output is
+the same as that of an uninterrupted run.
 
-Exit status: 0 when all documents are parsed or listed in errors.jsonl; 2 for options or inputs that make
-no sense; 1 if the run couldn't go on, such as on a full disk; 130 after Ctrl-C.
+Exit status: 0 when all documents are parsed or listed in errors.jsonl; 2 for invalid options or inputs;
+1 if the run couldn't continue, for example because the disk is full; 130 after Ctrl-C.
 """
 
 
@@ -52,7 +52,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument(
         "--text-column", metavar="NAME", default="text", help="the field with the text of a document (default: text)"
     )
-    parser.add_argument("--lines", action="store_true", help="every line of a .txt file is a document")
+    parser.add_argument("--lines", action="store_true", help="treat each line of a .txt file as a document")
     parser.add_argument("--probabilities", action="store_true", help="give the probability of each constituent")
     parser.add_argument("--model", help="a model folder, or the name of an installed model (default: en)")
     parser.add_argument(
@@ -66,10 +66,10 @@ def add_command(subparsers: Any) -> None:
         nargs="?",
         const="",
         metavar="ADDRESS",
-        help="run on Ray: on the cluster at ADDRESS, or on this machine; give it after the inputs",
+        help="run on Ray: on the cluster at ADDRESS, or on this machine; put it after the inputs",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="say what there is to do and what it would cost; write nothing"
+        "--dry-run", action="store_true", help="estimate the output and the time that the run would take; write nothing"
     )
     add_parsing_options(parser)
     parser.set_defaults(run=run)
@@ -95,8 +95,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
     job = Job.of(options)
     if job.passed_over:
-        files = "1 file that is" if job.passed_over == 1 else f"{job.passed_over:,} files that are"
-        sys.stderr.write(f"note: passed over {files} neither .jsonl, .parquet nor .txt\n")
+        files = "1 file that isn't" if job.passed_over == 1 else f"{job.passed_over:,} files that aren't"
+        sys.stderr.write(f"note: skipped {files} .jsonl, .parquet or .txt\n")
     if arguments.dry_run:
         from fencepost.corpus.estimate import estimate
 
@@ -105,6 +105,6 @@ def run(arguments: argparse.Namespace) -> int:
     counts = run_corpus(options, job)
     sys.stderr.write(f"{counts.documents:,} documents, {counts.sentences:,} sentences in {options.out}\n")
     if counts.errors:
-        documents = "1 document is" if counts.errors == 1 else f"{counts.errors:,} documents are"
-        sys.stderr.write(f"note: {documents} in {options.out / 'errors.jsonl'}\n")
+        documents = "1 document" if counts.errors == 1 else f"{counts.errors:,} documents"
+        sys.stderr.write(f"note: {documents} couldn't be parsed: see {options.out / 'errors.jsonl'}\n")
     return 0

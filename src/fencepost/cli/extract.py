@@ -26,8 +26,8 @@ examples:
   fencepost extract essay.txt --clauses
   fencepost extract --text "The cat that sat there sleeps." --clauses --json
 
-start and end count tokens within the sentence, start_char and end_char characters within the file; both
-begin at 0, and the end is the first one after the phrase. Trees have no characters: those columns are empty.
+start and end count tokens in the sentence, start_char and end_char characters in the file. All count from 0,
+and the end is the first one after the phrase. For trees, start_char and end_char are empty.
 """
 KINDS: Final = ("all", "maximal", "base")
 
@@ -50,7 +50,10 @@ def add_command(subparsers: Any) -> None:
     )
     parser.add_argument("--clauses", action="store_true", help="list finite clauses instead (English)")
     parser.add_argument(
-        "--language", metavar="CODE", default="en", help="whose head rules: de, en (default), es, fr, nl, pt or zh"
+        "--language",
+        metavar="CODE",
+        default="en",
+        help="language of the head rules: de, en (default), es, fr, nl, pt or zh",
     )
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--csv", action="store_true", help="print CSV (default)")

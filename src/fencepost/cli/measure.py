@@ -23,7 +23,7 @@ examples:
 
 The figures are L2SCA's nine counts and fourteen indices, Yngve and Frazier depth, embedding, branching and
 node counts. docs/measures.md defines them. For texts, confidence says how sure the parser was of the
-structures that were counted; trees are taken as they are.
+structures that were counted. Files of trees have no confidence.
 """
 _FILE: Final = "Filename"  # as L2SCA calls the column
 _LOW: Final = 0.8

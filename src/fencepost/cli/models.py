@@ -43,8 +43,8 @@ def add_command(subparsers: Any) -> None:
     repair = actions.add_parser(
         "repair",
         help="finish or undo an interrupted write",
-        description="If a process was killed while it wrote a model, move its last files into place if all of them\n"
-        "are complete; otherwise remove them, and keep the model that was there before.",
+        description="Finish a write that was interrupted: if all new files are complete, move them into place;\n"
+        "otherwise remove them and keep the previous model.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     repair.add_argument("model", metavar="DIR", help="a model folder")

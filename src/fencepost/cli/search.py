@@ -26,9 +26,9 @@ examples:
   fencepost search 'NP < CC' 'corpus/*.mrg.gz' --index corpus.index
   fencepost search 'NP $++ VP' --index corpus.index
 
-A line is the number of a tree, counted from 1 over all files, and the part of it that matches: once for
-each way in which it does, or only once with --once. With --index, a missing index is built first; an index
-of files that have changed is refused. docs/search.md explains the patterns.
+Each line has the number of a tree, counted from 1 through all files, and the part that matches. A node is
+printed once for each way in which it matches, or only once with --once. With --index, a missing index is
+built first; an index of files that have changed is refused. docs/search.md explains the patterns.
 """
 
 
@@ -44,7 +44,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="files of trees (.gz too), folders or globs (default: standard input)"
     )
-    parser.add_argument("--once", action="store_true", help="each node once, however many ways it matches")
+    parser.add_argument("--once", action="store_true", help="report each node once, however many ways it matches")
     output = parser.add_mutually_exclusive_group()
     output.add_argument("--count", action="store_true", help="print only the number of matches")
     output.add_argument("--json", action="store_true", help="JSON Lines with names, spans and file")
@@ -52,7 +52,9 @@ def add_command(subparsers: Any) -> None:
     output.add_argument("--kwic", action="store_true", help="the words that match, with those before and after them")
     output.add_argument("--whole", action="store_true", help="print whole trees, with the match highlighted")
     parser.add_argument("--index", metavar="DIR", help="search this index of the files; build it if it is missing")
-    parser.add_argument("--macros", metavar="PATH", help="file of macros: a text, a tab and its replacement on a line")
+    parser.add_argument(
+        "--macros", metavar="PATH", help="file of macros; each line is a name, a tab and its replacement"
+    )
     parser.add_argument("--text", action="store_true", help="the files are raw text: parse them first")
     parser.add_argument("--model", help="with --text, a model folder or the name of an installed model (default: en)")
     parser.add_argument("--device", default="cpu", help="with --text, parse on cpu (default) or cuda")

@@ -33,7 +33,7 @@ def estimate(options: Options, job: Job) -> str:
     sample = take_sample(job, plan)
     share = sample.documents / max(plan.documents, 1) or 1.0
     parts = -(-plan.size // job.part_bytes)
-    repeats = f", {len(plan.repeated):,} with the id of another one" if plan.repeated else ""
+    repeats = f", {len(plan.repeated):,} with a repeated id" if plan.repeated else ""
     lines = [
         ("inputs", f"{_count(len(job.files), 'file')}, {_bytes(total)}"),
         ("documents", f"{plan.documents:,}{repeats}"),

@@ -17,7 +17,7 @@ Packing: TypeAlias = Literal["gz", "zst", None]
 
 _KINDS: Final[dict[str, Kind]] = {".jsonl": "jsonl", ".parquet": "parquet", ".txt": "txt"}
 _PACKINGS: Final[dict[str, Packing]] = {".gz": "gz", ".zst": "zst"}
-_READABLE: Final = ".jsonl, .parquet or .txt; .jsonl and .txt may be packed as .gz or .zst"
+_READABLE: Final = ".jsonl, .parquet or .txt; .jsonl and .txt may be compressed as .gz or .zst"
 
 
 @dataclass(frozen=True)
@@ -37,25 +37,27 @@ class InputFile:
             raise InputError(
                 "the file changed while it was read",
                 source=self.path,
-                hint="start again with another --out, when nothing writes to the file any more",
+                hint="when nothing writes to the file any more, start again with another --out",
             )
 
 
 def find_inputs(paths: Sequence[str], out: Path) -> tuple[list[InputFile], int]:
-    """The files in a stable order, each once, and how many files of folders and globs were passed over.
+    """The files in a stable order, each once, and how many files of folders and globs were skipped.
 
-    Passed over are files of other formats, and the output folder if it lies in an input folder.
+    Files of other formats are skipped, and so is the output folder if it is in an input folder.
     """
     found: dict[str, InputFile] = {}
     others = 0
     for name in paths:
         if name == STANDARD_INPUT:
-            raise UsageError("a corpus can't be read from standard input", hint="a run that goes on reads it again")
+            raise UsageError(
+                "a corpus can't be read from standard input", hint="give files: a resumed run has to read them again"
+            )
         is_file = os.path.isfile(name)
         for path in find_files([name]):
             if _is_below(path, out):
                 if is_file:
-                    raise UsageError(f"{path} lies in the output folder {out}", hint="give another --out")
+                    raise UsageError(f"{path} is in the output folder {out}", hint="give another --out")
             elif (format_ := _format(path)) is not None:
                 found.setdefault(os.path.realpath(path), _input_file(path, *format_))
             elif is_file or not path.is_file():
@@ -80,7 +82,7 @@ def _format(path: Path) -> tuple[Kind, Packing] | None:
 def _input_file(path: Path, kind: Kind, packing: Packing) -> InputFile:
     status = _status(path)
     if not path.is_file():
-        raise UsageError(f"{path} isn't a file", hint="a run that goes on reads its files again")
+        raise UsageError(f"{path} isn't a file", hint="a resumed run has to read its files again")
     return InputFile(str(path), kind, packing, status.st_size, status.st_mtime_ns)
 
 

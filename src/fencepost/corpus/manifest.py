@@ -47,7 +47,7 @@ def model_fingerprint(folder: Path) -> str:
 
 
 def changes(before: Manifest, now: Manifest) -> list[str]:
-    """What differs between a run that was begun and one that wants to go on with it."""
+    """What differs between an earlier run and one that would resume it."""
     return [*_versions(before, now), *_settings(before, now), *_inputs(before, now)]
 
 

@@ -142,7 +142,7 @@ class OutputFolder:
         if changed:
             raise UsageError(
                 f"{self.path} has the output of another run: {'; '.join(changed)}",
-                hint="run the same command as before to go on, or give another --out",
+                hint="run the same command as before to resume, or give another --out",
             )
         self._manifest = found
         if self.is_complete:
@@ -191,7 +191,7 @@ def _naming(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         space = "free some space, then " if error.errno in _FULL else ""
-        hint = f"{space}run the same command again: it goes on where this run stopped"
+        hint = f"{space}run the same command again: it resumes where this run stopped"
         raise OutputError(f"{path}: can't be written: {error.strerror}", hint=hint) from error
 
 

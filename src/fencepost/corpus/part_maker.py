@@ -99,7 +99,7 @@ class PartMaker:
         except Exception as error:
             first = shard.slices[0]
             where = located(first.file.path, first.record)
-            again = "run the same command again: it goes on where this run stopped"
+            again = "run the same command again: it resumes where this run stopped"
             less = "use fewer workers or --batch-tokens 500, and " if _is_memory(error) else ""
             return WorkerError(
                 f"the part from {where} on failed: {type(error).__name__}: {error}",
@@ -131,7 +131,7 @@ class PartMaker:
         for index, (file, document) in enumerate(self._documents(shard)):
             problem = document.problem or problems.get(index)
             if first := shard.repeated.get((file.path, document.record)):
-                problem = f"the id is that of {first}, too"
+                problem = f"{first} has the same id"
             if problem is None:
                 number = -1
                 for number, sentence in enumerate(read_stream([document.text or ""])):

@@ -20,7 +20,7 @@ from fencepost.corpus.plan import Shard, Slice
 from fencepost.errors import FencepostError, MissingExtraError, UsageError, WorkerError
 
 Row: TypeAlias = "dict[str, Any]"  # what Ray Data sends: columns of numbers, text and bytes
-_AGAIN: Final = "run the same command again: it goes on where this run stopped"
+_AGAIN: Final = "run the same command again: it resumes where this run stopped"
 
 
 def parts_on_ray(

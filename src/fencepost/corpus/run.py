@@ -1,4 +1,4 @@
-"""``run_corpus``: parses many documents into a folder, and goes on where an earlier run was stopped."""
+"""``run_corpus``: parses many documents into a folder, and resumes where an earlier run was stopped."""
 
 from __future__ import annotations
 
