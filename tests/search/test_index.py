@@ -69,7 +69,7 @@ def test_index_of_changed_files_is_refused(files: list[Path], tmp_path: Path) ->
 
 
 def test_folder_that_exists_is_not_overwritten(files: list[Path], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="exists already"):
+    with pytest.raises(UsageError, match="already exists"):
         Index.read(*files).save(tmp_path)
 
 

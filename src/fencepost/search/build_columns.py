@@ -83,7 +83,7 @@ class ColumnsBuilder:
         self._nodes += nodes
         self.trees += trees
         if self._nodes > _MOST_NODES:
-            raise InputError("there are more than two thousand million nodes", hint="search the files one by one")
+            raise InputError("there are more than two billion nodes", hint="search the files one by one")
 
     def _flush(self) -> None:
         if self._labels:

@@ -45,7 +45,7 @@ class _Counter:
             kept = np.flatnonzero(ways)
             nodes, ways = nodes[kept], ways[kept]
             if len(ways) and ways.sum() > _MOST:
-                raise InputError("the pattern matches more often than can be counted", hint="name fewer nodes by __")
+                raise InputError("the pattern matches more often than can be counted", hint="use __ for fewer nodes")
         return Bag(self.columns, nodes, ways)
 
     def fitting_labels(self, description: Description) -> Array | None:

@@ -230,7 +230,7 @@ class _Reader:
             hint = f"write ={name} without a label to refer to that node, or choose another name"
             self.fail(f"{name} is the name of another node already", hint, column)
         if self.negations:
-            hint = "a node that must not be there can't be named; remove the name"
+            hint = "a negated node can't be named; remove the name"
             self.fail(f"{name} names a node that is negated", hint, column)
         self.names |= {name}
         return name
@@ -313,7 +313,7 @@ class _Reader:
             if not self.begins_condition():
                 self.missing_relation("?")
             if self.token.text == "?":
-                self.fail("a relation is optional or not", "remove one ?", sign.column)
+                self.fail("a relation takes only one ?", "remove one ?", sign.column)
             inner = self.condition()
             if inner.negated:
                 self.fail("a relation can't be both negated and optional", "remove ! or ?", sign.column)
@@ -351,7 +351,7 @@ class _Reader:
             if not self.take(")"):
                 if self.at_end():
                     self.fail("this ( is never closed", "close it with )", opening.column)
-                hint = "inside the brackets stands one label, without a name or relations"
+                hint = "write one label inside the brackets, without a name or relations"
                 self.fail(f"{self.token.text} can't stand inside {token.text}(…)", hint)
             if inner.kind in ("same node", "same label"):
                 self.fail("a chain is described by a label", "such as <+(VP)", inner.column)

@@ -145,7 +145,7 @@ class Index:
         """Writes the index to a new folder, which appears only when it is complete."""
         target = Path(folder)
         if target.exists():
-            raise UsageError(f"{target} exists already", hint="give a new folder, or delete this one")
+            raise UsageError(f"{target} already exists", hint="give a new folder, or delete this one")
         target.parent.mkdir(parents=True, exist_ok=True)
         growing = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         growing.mkdir()
@@ -173,7 +173,9 @@ class Index:
         try:
             summary = json.loads((source / _SUMMARY).read_text("utf-8"))
             if summary.get("format") != _FORMAT:
-                raise InputError("this folder isn't an index", source=str(source), hint="`--index` made it?")
+                raise InputError(
+                    "this folder isn't an index", source=str(source), hint="give a folder that `--index` made"
+                )
             if summary["version"] != _VERSION:
                 problem = f"the index has version {summary['version']}; this fencepost reads version {_VERSION}"
                 raise InputError(problem, source=str(source), hint="delete the folder to build the index again")
@@ -193,7 +195,7 @@ class Index:
         """Raises InputError if the index isn't one of exactly these files as they are now."""
         hint = f"delete {folder} to build the index again"
         if paths and [str(path) for path in find_files(paths)] != [file.path for file in self.files]:
-            raise InputError("the index is one of other files", source=str(folder), hint=hint)
+            raise InputError("the index was built from other files", source=str(folder), hint=hint)
         for file in self.files:
             if file.is_changed():
                 raise InputError(f"{file.path} has changed since it was indexed", source=str(folder), hint=hint)

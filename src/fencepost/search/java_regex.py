@@ -368,7 +368,7 @@ class _Reader:
         if letter in "xu0c":
             return sets.of_characters(self.code(letter, start))
         if letter.isascii() and letter.isalpha():
-            self.fail(f"\\{letter} means nothing", start, hint=f"write {letter} for the letter")
+            self.fail(f"\\{letter} isn't a known escape", start, hint=f"write {letter} for the letter")
         return sets.of_characters(letter)
 
     def property(self, start: int, negated: bool) -> Ranges:

@@ -43,7 +43,7 @@ class Token:
 
 
 def read_tokens(pattern: str) -> list[Token]:
-    """The tokens of a pattern, with one at the end that is no text."""
+    """The tokens of a pattern, followed by an empty one that marks the end."""
     tokens: list[Token] = []
     at, glued, braces = 0, False, 0
     while at < len(pattern):
