@@ -25,7 +25,7 @@ from tests.serve.serving import Client, SlowParser, in_thread, shared_parser, wa
         (b'{"text": "caf\xe9"}', "the body isn't JSON"),
         (r'{"text": "\ud800"}', "the body isn't JSON"),
         ("[]", "the body must be a JSON object"),
-        ("{}", "give text or tokens, not neither"),
+        ("{}", "text or tokens is missing"),
         ('{"text": "It.", "tokens": ["It"]}', "give text or tokens, not both"),
         ('{"txt": "It works."}', "unknown field 'txt'"),
         ('{"text": 3}', "text must be a string or a list of strings"),

@@ -164,7 +164,7 @@ def test_a_constituent_that_is_clicked_is_explained(open_page: Open) -> None:
     details = page.locator("#details")
     expect(details.locator("h2")).to_have_text("PP: prepositional phrase")
     expect(details).to_contain_text("with the telescope")
-    expect(details).to_contain_text("5 to 7, 3 in all")
+    expect(details).to_contain_text("5 to 7 (3 words)")
     assert float(details.locator("meter").get_attribute("value") or 0) > 0.5
     page.locator("#drawing [role=treeitem]").filter(has_text="telescope").last.click()
     expect(details.locator("h2")).to_have_text("NN: noun, singular or uncountable")

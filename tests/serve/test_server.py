@@ -180,7 +180,7 @@ def test_every_answer_has_safe_headers(client: Client) -> None:
 
 def test_unknown_addresses_and_methods_are_errors_in_json(client: Client) -> None:
     assert client.get("/nowhere").json()["error"] == "there is nothing at this address"
-    assert client.get("/v1/parse").json()["error"] == "this address doesn't take this method"
+    assert client.get("/v1/parse").json()["error"] == "this address doesn't support this method"
     assert [client.get("/nowhere").status, client.get("/v1/parse").status] == [404, 405]
     assert client.get("/page/../app.py").status == client.get("/page/%2e%2e/app.py").status == 404
 

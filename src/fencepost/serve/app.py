@@ -208,7 +208,7 @@ async def _headers(error: RequestError) -> dict[str, str]:
 
 async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    messages = {404: "there is nothing at this address", 405: "this address doesn't take this method"}
+    messages = {404: "there is nothing at this address", 405: "this address doesn't support this method"}
     message = messages.get(error.status_code, str(error.detail))
     return JSONResponse({"error": message, "hint": "see /docs"}, error.status_code, headers=error.headers)
 

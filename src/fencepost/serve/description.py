@@ -8,7 +8,7 @@ from fencepost.serve.requests import ParseRequest
 from fencepost.serve.searching import SearchRequest
 
 ABOUT: Final = (
-    "A constituency parser: text in, labelled phrase-structure trees out. An answer that isn't trees has the fields "
+    "A constituency parser: text in, labelled phrase-structure trees out. Errors have the fields "
     "`error` and, usually, `hint`."
 )
 _SENTENCE: Final = {

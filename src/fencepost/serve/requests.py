@@ -28,12 +28,14 @@ class ParseRequest(BaseModel):
         Field(description="the words of a sentence, or a list of sentences, each a list of words"),
     ] = None
     model: Annotated[str | None, Field(description="the name of a model (default: the server's first)")] = None
-    kbest: Annotated[int, Field(ge=0, le=MOST_TREES, description="give this many best trees of each sentence")] = 0
+    kbest: Annotated[int, Field(ge=0, le=MOST_TREES, description="the number of best trees for each sentence")] = 0
     probabilities: Annotated[bool, Field(description="give the probability of each constituent")] = False
     functions: Annotated[bool, Field(description="give the function of each constituent: NP-SBJ, PP-LOC, …")] = False
     mode: Annotated[
         Mode,
-        Field(description="text: line ends are blanks; paragraph: no sentence crosses one; line: a sentence per line"),
+        Field(
+            description="text: a line end is a space; paragraph: no sentence crosses one; line: one sentence per line"
+        ),
     ] = "text"
     format: Annotated[Literal["json", "brackets"], Field(description="json, or plain text with one tree per line")] = (
         "json"
@@ -72,8 +74,8 @@ def read_request(body: bytes) -> ParseRequest:
     """The request in a body. Raises InvalidError if it isn't one."""
     request = read_fields(ParseRequest, body, EXAMPLE, _WRONG)
     if (request.text is None) == (request.tokens is None):
-        what = "neither" if request.text is None else "both"
-        raise InvalidError(f"give text or tokens, not {what}", hint=f"such as {EXAMPLE}")
+        problem = "text or tokens is missing" if request.text is None else "give text or tokens, not both"
+        raise InvalidError(problem, hint=f"such as {EXAMPLE}")
     if request.stream and request.format != "json":
         raise InvalidError("a stream is always JSON", hint='leave out "format" or "stream"')
     return request

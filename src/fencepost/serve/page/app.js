@@ -246,7 +246,7 @@ function showTree() {
   if (!tree) {
     state.drawing = null;
     get("drawing").replaceChildren(paragraph("The tree appears here."));
-    get("details").replaceChildren(paragraph("Choose a constituent to see what it is."));
+    get("details").replaceChildren(paragraph("Select a constituent to see what it is."));
     for (const id of ["brackets", "json", "difference"]) get(id).textContent = "";
     return;
   }
@@ -269,7 +269,7 @@ function showTree() {
   get("drawing").classList.remove("old");
   if (rightToLeft) get("drawing").scrollLeft = svg.clientWidth;
   if (state.node && tree.nodes[state.node.index] === state.node) chooseNode(state.node);
-  else get("details").replaceChildren(paragraph("Choose a constituent to see what it is."));
+  else get("details").replaceChildren(paragraph("Select a constituent to see what it is."));
   showRank(sentence, tree, best, added);
   get("brackets").textContent = indented(tree.nodes[0]);
   get("json").textContent = JSON.stringify(sentence, null, 2);
@@ -332,7 +332,7 @@ function showDetails(node) {
     rows.push(["Function", [`${name.label}: ${name.meaning ?? "no description"}${sure}`]]);
   }
   rows.push([isPhrase(node) ? "Text" : "Word", [isolated(isPhrase(node) ? textOf(node, sentence) : node.word)]]);
-  rows.push(["Words", [node.end - node.start === 1 ? `${node.end}` : `${node.start + 1} to ${node.end}, ${node.end - node.start} in all`]]);
+  rows.push(["Words", [node.end - node.start === 1 ? `${node.end}` : `${node.start + 1} to ${node.end} (${node.end - node.start} words)`]]);
   if (node.probability !== undefined) rows.push(["Probability", [meter(node.probability), ` ${percent(node.probability)}`]]);
   else if (isRoot(node)) rows.push(["Probability", ["certain: every sentence has one root"]]);
   if (label.example) rows.push(["Example", marked(label.example)]);
