@@ -145,7 +145,7 @@ def test_macros_come_from_a_file(trees: str, tmp_path: Path, capsys: Output) -> 
     assert lines(capsys) == ["3"]
     (tmp_path / "macros").write_text("VERB\n")
     assert main(["search", "VP < VERB", trees, "--macros", str(tmp_path / "macros")]) == 2
-    assert "macros:1: a macro is a text, a tab and its replacement" in capsys.readouterr().err
+    assert "macros:1: a macro is a name, a tab and its replacement" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

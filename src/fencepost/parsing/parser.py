@@ -113,7 +113,7 @@ class Parser:
         functions: bool = False,
         probabilities: bool = False,
     ) -> Document:
-        """``parse_text`` that keeps the text, and where in it each sentence and each token is.
+        """``parse_text`` that keeps the text, with the position of each sentence and token.
 
         ``probabilities``: the constituents of each sentence have probabilities, which takes about twice the time.
 

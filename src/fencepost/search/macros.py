@@ -17,6 +17,6 @@ def read_macros(path: str | Path) -> dict[str, str]:
             continue
         original, tab, replacement = text.partition("\t")
         if not (original and tab and replacement):
-            raise InputError("a macro is a text, a tab and its replacement", source=str(path), line=number)
+            raise InputError("a macro is a name, a tab and its replacement", source=str(path), line=number)
         macros[original] = replacement
     return macros

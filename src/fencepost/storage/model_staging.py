@@ -75,4 +75,4 @@ def _keep(path: Path) -> None:
     numbers = (f".{number}" if number else "" for number in count())
     kept = next(name for number in numbers if not os.path.lexists(name := path.with_name(f"{path.name}.yours{number}")))
     os.replace(path, kept)
-    sys.stderr.write(f"note: {path} was not part of the model, and is now {kept.name}\n")
+    sys.stderr.write(f"note: {path} isn't part of the model; it was renamed to {kept.name}\n")

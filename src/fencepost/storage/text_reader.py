@@ -93,9 +93,9 @@ class _Unpacked(io.RawIOBase):
         self._size += len(content)
         if self._size > max(UNPACKED, TIMES * self._packed.size):
             raise EncodingError(
-                f"unpacks to more than {TIMES} times its size: this may be a trap",
+                f"unpacks to more than {TIMES} times its size, so it isn't unpacked further",
                 source=self._source,
-                hint="if the file is what it should be, unpack it yourself: gunzip",
+                hint="if you trust the file, unpack it first: gunzip",
             )
         return len(content)
 
