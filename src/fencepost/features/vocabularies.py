@@ -12,6 +12,7 @@ from typing import Any, Final
 from fencepost.config.settings import Config
 from fencepost.errors import ModelError, TrainingError
 from fencepost.features.lexical_kinds import reads
+from fencepost.features.possible_tags import PossibleTags
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
@@ -38,6 +39,7 @@ class Vocabularies:
     root: str  # the symbol put over every parsed tree
     pretrained: PretrainedFiles | None = None  # kept in files of their own
     functions: Vocab | None = None  # of phrases, where the model predicts them; 0 is no function
+    possible_tags: PossibleTags | None = None  # where the model predicts tags; older models have none
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config, base: Vocabularies | None = None) -> Vocabularies:
@@ -67,6 +69,7 @@ class Vocabularies:
             root=_root(trees),
             pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
             functions=functions,
+            possible_tags=PossibleTags.of(leaves) if config.scorer.predict_tags else None,
         )
         return seen if base is None else base._extended(seen)
 
@@ -79,6 +82,7 @@ class Vocabularies:
             letters=self.letters.extended(other.letters),
             root=other.root,
             functions=_extended_functions(self.functions, other.functions),
+            possible_tags=_extended_tags(self.possible_tags, other.possible_tags),
         )
 
     def to_json(self) -> str:
@@ -92,6 +96,8 @@ class Vocabularies:
         }
         if self.functions is not None:
             table["functions"] = self.functions.to_json()
+        if self.possible_tags is not None:
+            table["possible_tags"] = self.possible_tags.to_json()
         return json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -107,21 +113,29 @@ class Vocabularies:
             root = table["root"]
             if not isinstance(root, str):
                 raise TypeError(f"the root is {root!r}, not a string")
+            tags = Vocab.from_json(table["tags"])
+            possible = table.get("possible_tags")
             return cls(
                 labels=Labels.from_json(table["labels"]),
                 words=Vocab.from_json(table["words"]),
-                tags=Vocab.from_json(table["tags"]),
+                tags=tags,
                 letters=Vocab.from_json(table["letters"]),
                 root=root,
                 functions=Vocab.from_json(table["functions"]) if "functions" in table else None,
+                possible_tags=None if possible is None else PossibleTags.from_json(possible, tags),
             )
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"vocab.json is damaged: {type(error).__name__}: {error}") from error
 
 
 def _extended_functions(ours: Vocab | None, theirs: Vocab | None) -> Vocab | None:
     """``theirs`` decides whether the new model predicts functions."""
     return theirs if ours is None or theirs is None else ours.extended(theirs)
+
+
+def _extended_tags(ours: PossibleTags | None, theirs: PossibleTags | None) -> PossibleTags | None:
+    """None if one of them is: nothing is known about the tags of the other trees."""
+    return None if ours is None or theirs is None else ours.extended(theirs)
 
 
 def _root(trees: Sequence[Tree]) -> str:
