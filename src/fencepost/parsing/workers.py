@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from fencepost.errors import UsageError
 from fencepost.parsing.chunks import LARGEST, growing_chunks, never
+from fencepost.parsing.cores import usable_cores
 from fencepost.parsing.pool import NumberedChunk, Pool
 
 if TYPE_CHECKING:
@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 FEW: Final = 1_000  # sentences that this process parses before it starts others
 MOST: Final = 8  # processes by default: each holds the model in memory
 CHUNK: Final = 16_000  # tokens sent to a process at once
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parse_with_workers(
