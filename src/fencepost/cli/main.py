@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from fencepost.errors import FencepostError, OutputError, TrainingError, UsageError, WorkerError
+from fencepost.cli.terminal import shown_on_terminals
+from fencepost.errors import FencepostError, OutputError, TerminatedError, TrainingError, UsageError, WorkerError
 
 COMMANDS: Final = (
     "parse",
@@ -95,6 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Output is UTF-8 everywhere, and a file name that isn't must not end the program.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    with shown_on_terminals():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         with _sigterm_as_exception():
             parsed = build_parser().parse_args(arguments)
@@ -106,6 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {hint}\n" if hint else ""))
         return status
+    except TerminatedError:
+        return EXIT_SIGNAL + signal.SIGTERM
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED
