@@ -3,7 +3,7 @@
     python models/english/label.py --teachers TEACHER … --corpus CORPUS --out LABELS --data DATA --device cuda \\
         [--process 0 --processes 4]
 
-The temperature of all teachers is fitted to the development trees of DATA. LABELS has one folder for each part of the
+The temperature of each teacher is fitted to the development trees of DATA. LABELS has one folder for each part of the
 corpus; a run that was interrupted continues with the parts that are missing. Several processes may share the work.
 """
 
@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 from corpus import Collator, Corpus, translation
 from targets import Beliefs, Targets
-from teaching import Teachers, fit_temperature
+from teaching import Teachers, fit_temperatures
 
 from fencepost.features.batch import Batch
 from fencepost.features.batching import pieces
@@ -28,7 +28,7 @@ from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.trees.treebank import Sentence, Treebank
 
 PART: Final = 16_384  # sentences
-TEMPERATURE: Final = "temperature.json"
+TEMPERATURES: Final = "temperatures.json"
 BATCH_TOKENS: Final = 24_000
 
 
@@ -46,11 +46,11 @@ def main() -> None:
     options.add_argument("--first", type=int, help="read only the first FIRST development trees, for a quick look")
     arguments = options.parse_args()
     teachers = Teachers.load(arguments.teachers, arguments.device, arguments.precision)
-    temperature = fit_temperature(teachers, development(teachers, arguments.data, arguments.first))
-    teachers = replace(teachers, temperature=temperature)
+    temperatures = fit_temperatures(teachers, development(teachers, arguments.data, arguments.first))
+    teachers = replace(teachers, temperatures=temperatures)
     arguments.out.mkdir(parents=True, exist_ok=True)
     if arguments.process == 0:
-        (arguments.out / TEMPERATURE).write_text(json.dumps({"temperature": temperature}) + "\n")
+        (arguments.out / TEMPERATURES).write_text(json.dumps(temperatures) + "\n")
     corpus = Corpus.load(arguments.corpus)
     vocabularies = teachers.folder.vocabularies
     assert vocabularies.pretrained is not None
@@ -59,7 +59,7 @@ def main() -> None:
     collator = Collator(corpus, vocabularies, plain_quotes=plain_quotes, numbers=numbers)
     parts = range(-(-len(corpus) // PART))
     begun, done = time.monotonic(), 0
-    print(f"temperature {temperature}; {len(corpus):,} sentences in {len(parts)} parts", flush=True)
+    print(f"temperatures {temperatures}; {len(corpus):,} sentences in {len(parts)} parts", flush=True)
     for part in parts[arguments.process :: arguments.processes]:
         folder = arguments.out / f"{part:04}"
         if folder.exists():

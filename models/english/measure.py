@@ -24,7 +24,7 @@ import torch
 from corpora import TESTS
 from label import development
 from nodes import with_leaves
-from teaching import Believed, Teachers, best_trees, fit_temperature
+from teaching import Believed, Teachers, best_trees, fit_temperatures
 
 from fencepost.chart import cky, packing
 from fencepost.evaluation.calibration import Calibration
@@ -60,12 +60,14 @@ def main() -> None:
     for group in groups:
         teachers = Teachers.load(group, arguments.device, arguments.precision)
         name = "+".join(model.name for model in group)
-        temperature = fit_temperature(teachers, development(teachers, arguments.data, arguments.first))
-        figures[name] = {"temperature": temperature}
+        temperatures = fit_temperatures(teachers, development(teachers, arguments.data, arguments.first))
+        if arguments.together:  # their scores are of one size only at these temperatures
+            teachers = replace(teachers, temperatures=temperatures)
+        figures[name] = {"temperatures": temperatures}
         for part in ("dev", *(f"test.{corpus}" for corpus in TESTS)):
             trees = list(Treebank.load(arguments.data / f"{part}.txt"))[: arguments.first]
             found = measured(teachers, trees)
-            fitted = measured(replace(teachers, temperature=temperature), trees)
+            fitted = measured(replace(teachers, temperatures=temperatures), trees)
             figures[name][part] = found | {f"fitted_{key}": fitted[key] for key in ("ece", "right_if_sure", "sure")}
             print(name, part, json.dumps(figures[name][part]), flush=True)
             arguments.out.write_text(json.dumps(figures, indent=1) + "\n")

@@ -32,6 +32,8 @@ from edits import (
 )
 from harmonize import harmonize
 from hyphens import join_hyphens
+from repairs import repair
+from speech import spoken
 
 from fencepost.trees.functions import without_functions
 from fencepost.trees.tree import Tree
@@ -43,6 +45,7 @@ MOST_REPEATS: Final = 2
 SHORTEST_LEAK: Final = 6  # words; shorter test sentences ("Thank you .") may also be in the training data
 JOINED: Final = 0.5  # share of sentences whose hyphenated words are joined
 QUOTED: Final = ((0.1, STRAIGHT), (0.1, CURLY))
+SPOKEN: Final = {".": 0.2, "?": 0.8, "!": 0.8}  # share of sentences, by their last word, that somebody also says
 # Extra copies: the share of sentences that get one, and how it is written.
 COPIES: Final[tuple[tuple[float, Callable[[Tree], Tree | None]], ...]] = (
     (0.10, without_final_stop),
@@ -73,6 +76,8 @@ def main() -> None:
         choice = random.Random(f"{arguments.seed} {corpus}")
         most = arguments.craft if corpus == "craft" else None
         found = training_trees(read(corpus, ["train"]), corpus, tested, choice, most)
+        if not arguments.functions:
+            found = [without_functions(tree) for tree in found]  # what speech.py adds has functions
         train += save(arguments.out / f"train.{corpus}.txt", found)
         dev_trees = development_trees(read(corpus, ["dev"]), corpus, choice)
         dev += save(arguments.out / f"dev.{corpus}.txt", dev_trees)
@@ -124,8 +129,10 @@ def without_repeats(trees: Iterable[Tree]) -> Iterator[Tree]:
 
 def versions(tree: Tree, choice: random.Random) -> Iterator[Tree]:
     """The sentence to train on and, for some sentences, copies in another spelling."""
-    base = base_version(tree, choice)
+    base = repair(base_version(tree, choice))
     yield quoted(base, choice.random())
+    if choice.random() < SPOKEN.get(tree.words()[-1], 0) and (said := spoken(base, choice)) is not None:
+        yield quoted(said, choice.random() / 2)
     for share, edit in COPIES:
         copy = edit(base) if choice.random() < share else None
         if copy is not None:

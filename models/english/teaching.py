@@ -27,7 +27,7 @@ from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.spans import Span
 
 LEAST: Final = 0.02  # smaller probabilities are left out
-TEMPERATURES: Final = (0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+TEMPERATURES: Final = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5)
 
 
 class Believed(NamedTuple):
@@ -47,7 +47,7 @@ class Teachers:
 
     backends: Sequence[TorchBackend]
     folder: ModelFolder  # of the first
-    temperature: float = 1.0
+    temperatures: Sequence[float]  # one for each
 
     @classmethod
     def load(cls, models: Iterable[Path], device: str, precision: Precision = "bf16") -> Teachers:
@@ -56,22 +56,30 @@ class Teachers:
         for folder in folders[1:]:
             same = folder.vocabularies.labels == first.labels and folder.vocabularies.tags == first.tags
             assert same, f"{folder.path} has other labels or tags than {folders[0].path}"
-        return cls([TorchBackend.load(folder, device, precision) for folder in folders], folders[0])
+        backends = [TorchBackend.load(folder, device, precision) for folder in folders]
+        return cls(backends, folders[0], [1.0] * len(folders))
 
     @torch.inference_mode()
-    def believe(self, batch: Batch, temperature: float | None = None) -> Believed:
-        """The mean over all teachers. Scores are divided by the temperature first."""
-        device, force_root = self.backends[0].device, self.folder.config.scorer.force_root
-        tensors = TorchBatch.of(batch, device)
+    def believe(self, batch: Batch) -> Believed:
+        """The mean over all teachers. The scores of each are divided by its temperature first."""
+        tensors = TorchBatch.of(batch, self.backends[0].device)
         encoded = [self._encode(backend, tensors) for backend in self.backends]
-        pairs = zip(self.backends, encoded, strict=True)
-        found = [self._one(backend, y, tensors, temperature or self.temperature, force_root) for backend, y in pairs]
+        each = zip(self.backends, encoded, self.temperatures, strict=True)
+        found = [self._one(backend, y, tensors, temperature) for backend, y, temperature in each]
         scores, labels, tags, confidence = (torch.stack(parts).mean(dim=0) for parts in zip(*found, strict=True))
         readers: list[FunctionReader] = []
         if self.folder.vocabularies.functions is not None:
             pairs = zip(self.backends, encoded, strict=True)
             readers = [backend.function_reader(y, tensors, batch.lengths) for backend, y in pairs]
         return Believed(scores, labels, tags, confidence, tensors.lengths, readers)
+
+    def span_scores(self, number: int, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The scores of one teacher, before its temperature, and the lengths of the sentences."""
+        backend = self.backends[number]
+        tensors = TorchBatch.of(batch, backend.device)
+        y = self._encode(backend, tensors)
+        with at_precision(backend.precision, backend.device):
+            return backend.model.span_scorer(y, tensors).float(), tensors.lengths
 
     def best_spans(self, believed: Believed) -> list[list[Span]]:
         """The constituents of the tree with the greatest score of each sentence."""
@@ -108,9 +116,9 @@ class Teachers:
             return backend.model.encode(batch, backend.plan)
 
     def _one(
-        self, backend: TorchBackend, y: Tensor, batch: TorchBatch, temperature: float, force_root: bool
+        self, backend: TorchBackend, y: Tensor, batch: TorchBatch, temperature: float
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        model = backend.model
+        model, force_root = backend.model, self.folder.config.scorer.force_root
         assert model.tag_scorer is not None
         with at_precision(backend.precision, backend.device):
             span_scores, tag_scores = model.span_scorer(y, batch), model.tag_scorer(y, batch)
@@ -152,16 +160,24 @@ def best_trees(believed: Believed, force_root: bool) -> list[cky.Decoded]:
     return cky.collect(chart, scores.cpu().numpy(), marked.cpu().numpy())
 
 
-def fit_temperature(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]]) -> float:
-    """The temperature with the smallest log loss over all labelled spans, gold or not, each taken by itself."""
-    return min(TEMPERATURES, key=lambda temperature: _surprise(teachers, batches, temperature))
+def fit_temperatures(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]]) -> list[float]:
+    """For each teacher, the temperature with the smallest log loss over all labelled spans, each taken by itself.
+
+    A teacher that was trained with the margin loss has one, too: its scores need only be stretched.
+    """
+    return [_fit_temperature(teachers, number, batches) for number in range(len(teachers.backends))]
 
 
-def _surprise(teachers: Teachers, batches: Sequence[tuple[Batch, HostBeliefs]], temperature: float) -> float:
-    total = 0.0
+@torch.inference_mode()
+def _fit_temperature(teachers: Teachers, number: int, batches: Sequence[tuple[Batch, HostBeliefs]]) -> float:
+    losses = dict.fromkeys(TEMPERATURES, 0.0)
     for batch, gold in batches:
-        p = teachers.believe(batch, temperature).labels.double().clamp(1e-6, 1 - 1e-6)
-        cells, labels = (torch.from_numpy(array).to(p.device) for array in (gold.cells, gold.labels))
-        right = p[cells, labels]
-        total += float(-torch.log1p(-p).sum() + torch.log1p(-right).sum() - right.log().sum())
-    return total
+        scores, lengths = teachers.span_scores(number, batch)
+        cells, labels = (torch.from_numpy(array).to(scores.device) for array in (gold.cells, gold.labels))
+        for temperature in TEMPERATURES:
+            p = marginals(scores / temperature, lengths, teachers.folder.config.scorer.force_root)[0]
+            p = p.double().clamp(1e-6, 1 - 1e-6)
+            right = p[cells, labels]
+            loss = -torch.log1p(-p).sum() + torch.log1p(-right).sum() - right.log().sum()
+            losses[temperature] += float(loss)
+    return min(TEMPERATURES, key=losses.__getitem__)

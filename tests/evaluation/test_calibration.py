@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from fencepost.chart.scores import SpanScores
-from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature
+from fencepost.evaluation.calibration import Calibration, calibration, fit_temperature, scores_of
 from fencepost.features.vocab import Labels
 from fencepost.parsing.confidence import Analyst
 from fencepost.trees.spans import Span
@@ -127,3 +129,11 @@ def test_a_label_is_right_whatever_chain_it_stands_in() -> None:
     for gold, correct in (("(A (N a) (N b) (N c))", [True, False]), ("(B (A (N a) (N b) (N c)))", [True, True])):
         trees = [Tree.from_string(f"(TOP {gold})")]
         assert calibration([(SpanScores(scores, np.array([3])), trees)], CHAINS).correct.tolist() == correct
+
+
+@pytest.mark.parametrize(("functions", "label"), [(None, "A-SBJ"), (object(), "A")])
+def test_functions_are_no_part_of_a_label_if_the_model_predicts_them_apart(functions: object, label: str) -> None:
+    vocabularies = SimpleNamespace(functions=functions)
+    parser = SimpleNamespace(vocabularies=vocabularies, span_scores=len)
+    ((_, (gold,)),) = scores_of(parser, [Tree("TOP", [Tree("A-SBJ", LEAVES)])])  # type: ignore[arg-type]
+    assert [phrase.label for phrase in gold.subtrees()] == ["TOP", label]

@@ -18,7 +18,7 @@ from measure import measured
 from mixture import Mixture, Source
 from prune import pruned
 from targets import Targets
-from teaching import Believed, Teachers, sparse
+from teaching import TEMPERATURES, Believed, Teachers, fit_temperatures, sparse
 
 from fencepost.backends.torch import TorchBackend
 from fencepost.config.settings import Config
@@ -156,12 +156,32 @@ def fit_of(config: Config, vocabularies: Vocabularies, length: Length, seed: int
 def test_teachers_believe_what_they_do_on_average(tmp_path: Path, config: Config, vocabularies: Vocabularies) -> None:
     both = teachers(config, vocabularies, tmp_path, 2)
     batch = Indexer(config, vocabularies).batch([Sentence.of(tree) for tree in TREES])
-    alone = [Teachers([backend], both.folder).believe(batch) for backend in both.backends]
+    alone = [Teachers([backend], both.folder, [1.0]).believe(batch) for backend in both.backends]
     found = both.believe(batch)
     for name in ("labels", "tags", "confidence"):
         expected = (getattr(alone[0], name) + getattr(alone[1], name)) / 2
         torch.testing.assert_close(getattr(found, name), expected)
     assert not torch.equal(alone[0].labels, alone[1].labels)
+
+
+def test_each_teacher_has_the_temperature_that_fits_the_gold_trees_best(
+    tmp_path: Path, config: Config, vocabularies: Vocabularies
+) -> None:
+    both = teachers(config, vocabularies, tmp_path, 2)
+    with torch.no_grad():  # the scores of the second become ten times as large
+        for parameter in both.backends[1].model.span_scorer.output.parameters():
+            parameter.mul_(10)
+    batch = Indexer(config, vocabularies).batch([Sentence.of(tree) for tree in TREES])
+    beliefs = Targets.of_trees(TREES, vocabularies).batch([0, 1, 2], batch.lengths)
+    fitted = fit_temperatures(both, [(batch, beliefs)])
+    for number, backend in enumerate(both.backends):
+        losses = {}
+        for temperature in TEMPERATURES:
+            p = Teachers([backend], both.folder, [temperature]).believe(batch).labels.double().clamp(1e-6, 1 - 1e-6)
+            gold = torch.zeros_like(p, dtype=torch.bool)
+            gold[beliefs.cells, beliefs.labels] = True
+            losses[temperature] = float(-torch.where(gold, p, 1 - p).log().sum())
+        assert fitted[number] == min(TEMPERATURES, key=losses.__getitem__)
 
 
 def test_labels_come_in_the_order_of_the_sentences(tmp_path: Path, config: Config, vocabularies: Vocabularies) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import torch
 from safetensors import SafetensorError
 
 from fencepost.errors import TrainingError, UsageError
+from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import CHECKPOINT
 from fencepost.training import checkpoint
@@ -162,6 +164,14 @@ def test_a_run_goes_on_with_all_that_it_was_made_of_or_not_at_all(now: Provenanc
     before.require(Provenance("words", "seed = 1\nmax_epochs = 4\n", DIGESTS), Path("here"))
     with pytest.raises(UsageError, match=f"here was made with a different {what}"):
         before.require(now, Path("here"))
+
+
+def test_a_run_that_began_without_a_table_of_possible_tags_can_be_resumed() -> None:
+    config = tiny_config()
+    vocabularies = Vocabularies.of(TREES, config)
+    without = replace(vocabularies, possible_tags=None)
+    before, now = (Provenance.of(config, each, TREES, TREES) for each in (without, vocabularies))
+    before.require(now, Path("here"))
 
 
 # A disk that is full

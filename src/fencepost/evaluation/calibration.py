@@ -20,6 +20,7 @@ from fencepost.chart.scores import SpanScores
 from fencepost.features.batching import pieces
 from fencepost.features.vocab import Labels
 from fencepost.parsing.confidence import ConstituentReader
+from fencepost.trees.functions import without_functions
 from fencepost.trees.spans import spans_below_root
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
@@ -105,7 +106,12 @@ def fit_temperature(
 
 
 def scores_of(parser: Parser, trees: Sequence[Tree]) -> list[tuple[SpanScores, Sequence[Tree]]]:
-    """All label scores of the sentences of a treebank, in batches, with the gold trees."""
+    """All label scores of the sentences of a treebank, in batches, with the gold trees.
+
+    Labels of trees lose their functions if the model predicts those apart.
+    """
+    if parser.vocabularies.functions is not None:
+        trees = [without_functions(tree) for tree in trees]
     scored: list[tuple[SpanScores, Sequence[Tree]]] = []
     for indices in pieces([len(tree.leaves()) for tree in trees], BATCH_TOKENS):
         batch = [trees[index] for index in indices]

@@ -12,6 +12,7 @@ from typing import Any, Final
 from fencepost.config.settings import Config
 from fencepost.errors import COPY_AGAIN, InputError, ModelError, TrainingError
 from fencepost.features.lexical_kinds import reads
+from fencepost.features.possible_tags import PossibleTags
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.storage.safe_json import parse_json
@@ -39,6 +40,7 @@ class Vocabularies:
     root: str  # the symbol put over every parsed tree
     pretrained: PretrainedFiles | None = None  # kept in files of their own
     functions: Vocab | None = None  # of phrases, where the model predicts them; 0 is no function
+    possible_tags: PossibleTags | None = None  # where the model predicts tags; older models have none
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config, base: Vocabularies | None = None) -> Vocabularies:
@@ -68,6 +70,7 @@ class Vocabularies:
             root=_root(trees),
             pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
             functions=functions,
+            possible_tags=PossibleTags.of(leaves) if config.scorer.predict_tags else None,
         )
         return seen if base is None else base._extended(seen)
 
@@ -80,6 +83,7 @@ class Vocabularies:
             letters=self.letters.extended(other.letters),
             root=other.root,
             functions=_extended_functions(self.functions, other.functions),
+            possible_tags=_extended_tags(self.possible_tags, other.possible_tags),
         )
 
     def to_json(self) -> str:
@@ -93,6 +97,8 @@ class Vocabularies:
         }
         if self.functions is not None:
             table["functions"] = self.functions.to_json()
+        if self.possible_tags is not None:
+            table["possible_tags"] = self.possible_tags.to_json()
         return json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -109,14 +115,16 @@ class Vocabularies:
                     hint="pip install --upgrade fencepost",
                 )
             check_tags([root])
-            functions = table.get("functions")
+            tags = Vocab.from_json(table["tags"], TOKEN_MARKS).require_symbols()
+            functions, possible = table.get("functions"), table.get("possible_tags")
             return cls(
                 labels=Labels.from_json(table["labels"]),
                 words=Vocab.from_json(table["words"], TOKEN_MARKS).require_words(),
-                tags=Vocab.from_json(table["tags"], TOKEN_MARKS).require_symbols(),
+                tags=tags,
                 letters=Vocab.from_json(table["letters"], LETTER_MARKS).require_letters(),
                 root=root,
                 functions=None if functions is None else Vocab.from_json(functions, NO_FUNCTION + 1).require_symbols(),
+                possible_tags=None if possible is None else PossibleTags.from_json(possible, tags),
             )
         except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
             problem = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
@@ -126,6 +134,11 @@ class Vocabularies:
 def _extended_functions(ours: Vocab | None, theirs: Vocab | None) -> Vocab | None:
     """``theirs`` decides whether the new model predicts functions."""
     return theirs if ours is None or theirs is None else ours.extended(theirs)
+
+
+def _extended_tags(ours: PossibleTags | None, theirs: PossibleTags | None) -> PossibleTags | None:
+    """None if one of them is: nothing is known about the tags of the other trees."""
+    return None if ours is None or theirs is None else ours.extended(theirs)
 
 
 def _root(trees: Sequence[Tree]) -> str:

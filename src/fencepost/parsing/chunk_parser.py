@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from fencepost.backends.base import Backend, FunctionReader, Parsed
 from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
+from fencepost.features.possible_tags import TagCorrector
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.garbage_collection import no_garbage_collection
 from fencepost.trees.spans import nest
@@ -32,6 +33,8 @@ class ChunkParser:
         self._backend = backend
         self._indexer = indexer
         self._vocabularies = vocabularies
+        possible = vocabularies.possible_tags
+        self._corrector = None if possible is None else TagCorrector(possible, vocabularies.tags)
 
     def parse(self, sentences: list[Sentence], budget: int) -> list[ScoredPair]:
         """The best tree of each sentence and its score."""
@@ -109,6 +112,9 @@ class ChunkParser:
         return FunctionWriter(self._vocabularies).write(analyses, read)
 
     def _leaves_of_batch(self, sentences: list[Sentence], tags: Ints | None) -> list[list[Leaf]]:
+        if tags is not None and self._corrector is not None:
+            words = list(chain.from_iterable(sentence.words for sentence in sentences))
+            tags = self._corrector.correct(words, tags)
         tag_ids = [] if tags is None else tags.tolist()
         ends = accumulate(map(len, sentences))
         return [self._leaves(one, tag_ids[end - len(one) : end]) for one, end in zip(sentences, ends, strict=True)]

@@ -6,12 +6,14 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml
 from fencepost.errors import UsageError
+from fencepost.features.possible_tags import PossibleTags
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.find_model import is_installed, is_packaged
@@ -43,10 +45,21 @@ def change_config(path: Path, config: Config) -> None:
     """Replaces a model's configuration and leaves its other files as they are."""
     with locked(path / LOCK):
         recover_locked(path)
-        vocabularies = ModelFolder.open(path).vocabularies
-        rewritten = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
-        files = {name: (path / name).read_bytes() for name in listed_files(path) if name not in rewritten}
-        _write(path, config, vocabularies, read_listed_text(path, CARD), files)
+        _rewrite(path, config, ModelFolder.open(path).vocabularies)
+
+
+def change_possible_tags(path: Path, possible_tags: PossibleTags) -> None:
+    """Replaces the tags that a model's words can have, and leaves its other files as they are."""
+    with locked(path / LOCK):
+        recover_locked(path)
+        folder = ModelFolder.open(path)
+        _rewrite(path, folder.config, replace(folder.vocabularies, possible_tags=possible_tags))
+
+
+def _rewrite(path: Path, config: Config, vocabularies: Vocabularies) -> None:
+    rewritten = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)
+    files = {name: (path / name).read_bytes() for name in listed_files(path) if name not in rewritten}
+    _write(path, config, vocabularies, read_listed_text(path, CARD), files)
 
 
 def _write(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:

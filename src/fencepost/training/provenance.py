@@ -29,13 +29,13 @@ class Provenance:
     @classmethod
     def of(cls, config: Config, vocabularies: Vocabularies, train: Sequence[Tree], dev: Sequence[Tree]) -> Provenance:
         fingerprints = {"training set": fingerprint(map(str, train)), "development set": fingerprint(map(str, dev))}
-        return cls(vocabularies.to_json(), config_to_toml(config), fingerprints)
+        return cls(_symbols(vocabularies), config_to_toml(config), fingerprints)
 
     @classmethod
     def of_model(cls, folder: ModelFolder, fingerprints: Mapping[str, str], *, temperature: float) -> Provenance:
         """What a model was made from. Its temperature is replaced: the model may have been calibrated since."""
         config = replace(folder.config, eval=replace(folder.config.eval, temperature=temperature))
-        return cls(folder.vocabularies.to_json(), config_to_toml(config), fingerprints)
+        return cls(_symbols(folder.vocabularies), config_to_toml(config), fingerprints)
 
     def require(self, now: Provenance, source: Path) -> None:
         """Raises UsageError if anything but a time limit has changed since the run that wrote ``source``."""
@@ -51,6 +51,11 @@ class Provenance:
                     hint="resume with the same configuration, data (in the same order) and --start-from, "
                     "or train into another folder",
                 )
+
+
+def _symbols(vocabularies: Vocabularies) -> str:
+    """Without the possible tags, which old runs didn't store."""
+    return replace(vocabularies, possible_tags=None).to_json()
 
 
 def _fixed_lines(config: str) -> list[str]:
