@@ -59,6 +59,15 @@ class ArgumentParser(argparse.ArgumentParser):
             raise UsageError(f"{what} {value}", hint=f"did you mean {near[0]}?")
         super()._check_value(action, value)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Takes files on both sides of an option, as in ``search NP --count trees.txt``: argparse alone doesn't."""
+        found, extras = super().parse_known_args(args, namespace)
+        lists = [action.dest for action in self._get_positional_actions() if action.nargs in ("*", "+")]
+        if lists and not any(extra.startswith("-") and extra != "-" for extra in extras):
+            setattr(found, lists[-1], [*getattr(found, lists[-1]), *extras])
+            return found, []
+        return found, extras
+
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"error: {message}\nhint: {self._nearest(message) or f'{self.prog} --help'}\n")
         raise SystemExit(EXIT_USAGE)
