@@ -68,6 +68,10 @@ class TrainingError(FencepostError):
     """Training that can't continue: NaN, out of memory, no training data."""
 
 
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM, which time limits send, has stopped a run that has saved its work. Ctrl-C is a KeyboardInterrupt."""
+
+
 class WorkerError(FencepostError):
     """A worker process failed."""
 

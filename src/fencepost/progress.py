@@ -35,7 +35,7 @@ class Progress:
     def clear(self) -> None:
         """Clears the line, so that something else can be written; a later ``advance`` draws it again."""
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
+            _control("\r\x1b[K")
             sys.stderr.flush()
 
     def line(self, seconds: float) -> str:
@@ -52,7 +52,9 @@ class Progress:
 
     def _draw(self, now: float) -> None:
         width = shutil.get_terminal_size().columns - 1  # the last column would wrap the line
-        sys.stderr.write("\r" + self.line(now - self._began)[:width] + "\x1b[K")
+        _control("\r")
+        sys.stderr.write(self.line(now - self._began)[:width])
+        _control("\x1b[K")
         sys.stderr.flush()
         self._next = now + _REDRAW_SECONDS
 
@@ -63,6 +65,11 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.clear()
+
+
+def _control(sequence: str) -> None:
+    """Sends a control sequence of our own; ``cli.terminal`` makes standard error show all others."""
+    getattr(sys.stderr, "control", sys.stderr.write)(sequence)
 
 
 def _clock(seconds: float) -> str:

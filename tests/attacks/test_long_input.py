@@ -107,7 +107,8 @@ def test_spacy_has_the_same_longest_sentence() -> None:
     from fencepost.integrations.spacy import FencepostComponent
 
     nlp = spacy.blank("en")
-    doc = Doc(nlp.vocab, words=["a"] * (MOST_WORDS + 1), sent_starts=[True] + [False] * MOST_WORDS)
+    starts: list[bool | int | None] = [True, *[False] * MOST_WORDS]
+    doc = Doc(nlp.vocab, words=["a"] * (MOST_WORDS + 1), sent_starts=starts)
     with pytest.warns(UserWarning, match=f"a sentence has {LENGTH}, and gets a flat tree"):
         FencepostComponent()(doc)
 

@@ -110,6 +110,13 @@ VOCABULARY: dict[str, Callable[[dict[str, Any]], object]] = {
     "symbols that are a string": lambda table: table["tags"].update(symbols="ABC", counts=[1, 1, 1]),
     "tags that are a list": lambda table: table.update(tags=[]),
     "no tags at all": lambda table: table.pop("tags"),
+    "possible tags that are a list": lambda table: table.update(possible_tags=[]),
+    "possible tags that are no tags": lambda table: table.update(
+        possible_tags={"signs": {",": ["\ud800"]}, "rare_signs": [], "words": []}
+    ),
+    "possible tags that are lists": lambda table: table.update(
+        possible_tags={"signs": {",": [[]]}, "rare_signs": [], "words": []}
+    ),
     "a format that is a string": lambda table: table.update(format="1"),
     "a format that is infinite": lambda table: table.update(format=float("inf")),
     "a format of 0": lambda table: table.update(format=0),

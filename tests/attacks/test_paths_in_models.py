@@ -60,7 +60,7 @@ def test_a_run_does_not_write_through_the_links_of_another(tmp_path: Path) -> No
     with open_log(tmp_path, 5):
         pass
     model = torch.nn.Linear(2, 2)
-    masters = Masters(model, {})  # type: ignore[arg-type]
+    masters = Masters(model, {})
     save_checkpoint(
         tmp_path / "checkpoint.safetensors", masters, Average(masters, None), torch.optim.Adam(model.parameters()), {}
     )

@@ -33,6 +33,12 @@ def test_csv_has_one_line_per_file_with_l2scas_columns_first(files: list[str], c
     assert (rain["confidence_all"], rain["confidence_C/T"]) == ("", "")
 
 
+def test_a_file_that_is_named_twice_counts_once(files: list[str], capsys: Output) -> None:
+    main(["measure", files[0], files[1], files[0], "--csv"])
+    rain, cats = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    assert (rain["Filename"], rain["W"], cats["Filename"]) == (files[0], "5", files[1])
+
+
 def test_labels_that_a_file_lacks_are_zero(tmp_path: Path, capsys: Output) -> None:
     (tmp_path / "one").write_text("(TOP (NP (NN Silence)))", "utf-8")
     (tmp_path / "two").write_text("(TOP (FRAG (NN Silence)))", "utf-8")

@@ -48,6 +48,15 @@ def test_word_that_matches_is_printed_alone(trees: str, capsys: Output) -> None:
     assert lines(capsys) == ["1: cat", "1: (-LRB- -LRB-)", "1: -LRB-"]
 
 
+def test_files_may_follow_options(trees: str, capsys: Output) -> None:
+    assert main(["search", "VP < VBD", "--count", trees]) == 0
+    assert main(["search", "VP < VBD", trees, "--count", trees]) == 0
+    assert lines(capsys) == ["3", "6"]
+    with pytest.raises(SystemExit):
+        main(["search", "VP < VBD", "--cuont", trees])
+    assert capsys.readouterr().err.endswith("hint: did you mean --count?\n")
+
+
 def test_once_and_count(trees: str, capsys: Output) -> None:
     main(["search", "VP < VBD", trees, "--once"])
     assert len(lines(capsys)) == 2

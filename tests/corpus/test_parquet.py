@@ -129,6 +129,17 @@ def test_missing_and_strange_columns_are_refused(tmp_path: Path, columns: Column
     assert caught.value.hint == hint
 
 
+@pytest.mark.parametrize("dictionary", [False, True])
+def test_a_string_that_is_not_utf8_is_an_error_and_the_others_are_read(tmp_path: Path, dictionary: bool) -> None:
+    texts = pa.array([b"Dogs bark.", b"caf\xe9", b"Cats sleep."], pa.binary()).view(pa.string())
+    ids = pa.array([b"a", b"b", b"\xff"], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "in.parquet", use_dictionary=dictionary)
+    assert corpus(tmp_path / "in.parquet", "--out", tmp_path / "out", "--workers", 1) == 0
+    assert [record["id"] for record in records(tmp_path / "out")] == ["a"]
+    found = [(error["id"], error["line"], error["reason"]) for error in errors(tmp_path / "out")]
+    assert found == [("b", 2, "'text' isn't UTF-8"), (None, 3, "'id' isn't UTF-8")]
+
+
 def test_a_damaged_file_is_an_error_and_the_others_are_read(source: Path, tmp_path: Path) -> None:
     content = source.read_bytes()
     (tmp_path / "a.parquet").write_bytes(content[:-20])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -230,3 +231,10 @@ def test_inputs_that_make_no_sense_are_refused(
 def test_a_missing_input_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(FencepostError, match="no such file or folder"):
         find_inputs([str(tmp_path / "none.jsonl")], tmp_path)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems allow no such names")
+def test_a_file_whose_name_is_not_utf8_is_refused_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("Dogs bark.")
+    with pytest.raises(UsageError, match=r"the name of .*caf\\udce9\.txt isn't UTF-8"):
+        find_inputs([str(tmp_path)], tmp_path / "out")

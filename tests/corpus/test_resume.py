@@ -147,6 +147,18 @@ def test_a_complete_run_is_not_done_again(folder: Path, expected: dict[str, byte
     assert contents(given.out) == expected
 
 
+@pytest.mark.parametrize("content", [None, b"half"])
+def test_a_complete_run_without_all_its_parts_is_refused(folder: Path, content: bytes | None) -> None:
+    given = options(folder)
+    do(given)
+    part = given.out / "part-00001.jsonl"
+    part.unlink()
+    if content is not None:
+        part.write_bytes(content)
+    with pytest.raises(UsageError, match=r"part-00001.jsonl is .*, and the run is complete"):
+        do(given)
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_explained_and_the_run_goes_on_when_there_is_room(
     folder: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch, number: int
@@ -275,6 +287,15 @@ def test_what_a_killed_run_was_writing_is_removed(folder: Path, expected: dict[s
     (folder / "out" / ".part-00002.jsonl.partial").write_bytes(b"half")
     do(options(folder))
     assert contents(folder / "out") == expected
+
+
+def test_files_of_other_programs_stay(folder: Path) -> None:
+    kept = folder / "out" / ".film.iso.partial"
+    kept.parent.mkdir()
+    kept.write_bytes(b"half a film")
+    do(options(folder))
+    do(options(folder))
+    assert kept.read_bytes() == b"half a film"
 
 
 def test_files_without_documents_give_no_parts(tmp_path: Path) -> None:

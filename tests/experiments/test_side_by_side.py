@@ -64,7 +64,7 @@ def test_termination_of_the_command_ends_and_saves_what_it_started(treebank: Pat
     assert running(out) == 2
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
+    assert process.returncode == 143
     assert said.count(": interrupted") == 2
     assert len(list(out.glob("models/*/checkpoint.safetensors"))) == 2
     assert running(out) == 0

@@ -111,14 +111,15 @@ def test_after_the_first_every_batch_is_full_but_for_those_of_the_last_chunk(clo
         assert min(sum(map(cost, group)) for group in groups) > 0.9 * budget
 
 
-def test_items_before_one_that_cannot_be_read_come_before_its_error(clock: Clock) -> None:
+@pytest.mark.parametrize("error", [InputError("bad bytes"), ValueError("bad bytes")])
+def test_items_before_one_that_cannot_be_read_come_before_its_error(clock: Clock, error: Exception) -> None:
     def items() -> Iterator[int]:
         yield from range(5)
-        raise InputError("bad bytes")
+        raise error
 
     found = growing_chunks(items(), length, BUDGET)
     assert [next(found), next(found)] == [[0], [1, 2, 3, 4]]
-    with pytest.raises(InputError, match="bad bytes"):
+    with pytest.raises(type(error), match="bad bytes"):
         next(found)
 
 

@@ -84,6 +84,18 @@ def test_worker_processes_give_the_same_documents(parser: Parser) -> None:
     assert list(parser.pipe(texts, workers=2)) == list(parser.pipe(texts))
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_documents_before_an_error_in_the_source_of_texts_come_first(parser: Parser, workers: int) -> None:
+    def texts() -> Iterator[str]:
+        yield from TEXTS
+        raise ZeroDivisionError("the database is gone")
+
+    found = parser.pipe(texts(), workers=workers)
+    assert [next(found).text for _ in TEXTS] == TEXTS
+    with pytest.raises(ZeroDivisionError, match="the database is gone"):
+        next(found)
+
+
 def test_the_first_document_comes_before_many_texts_are_read(parser: Parser) -> None:
     read = 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from safetensors.torch import save
 
 from fencepost.backends.torch import vocab_sizes
 from fencepost.export.onnx import onnx_graphs
-from fencepost.features.possible_tags import PossibleTags, is_sign
+from fencepost.features.batch import Ints
+from fencepost.features.possible_tags import PossibleTags, TagCorrector, is_sign
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.parsing.load import load
@@ -85,6 +87,21 @@ def test_best_trees_change_only_in_impossible_tags(parsers: list[Parser]) -> Non
     plain, constrained = parsers
     before, after = plain.parse(words_of_sentences()), constrained.parse(words_of_sentences())
     assert sum(map(require_corrected, before, after)) > 0
+
+
+def test_the_tags_of_a_batch_are_looked_at_once(parsers: list[Parser], monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[int] = []
+    correct = TagCorrector.correct
+
+    def counted(self: TagCorrector, words: Sequence[str], tags: Ints) -> Ints:
+        looked_at.append(len(words))
+        return correct(self, words, tags)
+
+    monkeypatch.setattr(TagCorrector, "correct", counted)
+    trees = parsers[1].parse([["The", "cat", "sat", "."], ["It", "slept", "."]])
+    assert [len(tree.tags()) for tree in trees] == [4, 3]
+    assert [str(tree) for tree in trees]
+    assert looked_at == [7]
 
 
 def test_analyses_change_only_in_impossible_tags(parsers: list[Parser]) -> None:

@@ -70,6 +70,8 @@ def test_counting_in_one_tree_agrees_too(text: str, tree: Tree) -> None:
     ways = counter(pattern, nodes)
     found = {node: min(ways(node), MOST) for node in range(len(nodes)) if ways(node)}
     assert found == listed(pattern, [tree])
+    once = counter(pattern, nodes, once=True)
+    assert {node: once(node) for node in range(len(nodes)) if once(node)} == dict.fromkeys(found, 1)
 
 
 def test_too_many_ways_are_an_error_and_not_a_wrong_number() -> None:

@@ -7,7 +7,7 @@ import pytest
 from fencepost.errors import UsageError
 from fencepost.storage.model_files import CHECKSUMS, CONFIG, ONNX, WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.storage.model_writer import change_config, require_new, require_no_foreign_files, write_model
+from fencepost.storage.model_writer import change_config, making_model, require_no_foreign_files, write_model
 from tests.samples import tiny_config
 from tests.storage.conftest import VOCABULARY
 
@@ -51,7 +51,8 @@ def test_a_write_that_fails_leaves_nothing_in_the_way_of_the_next(tmp_path: Path
     with pytest.raises(TypeError):
         write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {WEIGHTS: None})  # type: ignore[dict-item]
     assert list(tmp_path.iterdir()) == []
-    require_new(tmp_path)
+    with making_model(tmp_path):
+        pass
 
 
 @pytest.mark.parametrize("name", [CONFIG, "README.md", WEIGHTS])

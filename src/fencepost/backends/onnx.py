@@ -180,6 +180,8 @@ class OnnxBackend:
             if vectors is not None:
                 _scatter(vectors, outputs["vectors"], first_post[sentences], lengths + 1)
         require_finite(fenceposts)
+        if tags is not None and tags.min(initial=0) < 0:
+            raise ModelError(f"{self._model.path}: gives numbers of tags that don't exist", hint=AGAIN)
         return fenceposts, tags, vectors
 
     def _groups(self, lengths: Ints) -> Iterator[list[int]]:

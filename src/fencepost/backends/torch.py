@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -138,6 +139,7 @@ class TorchBackend:
         self.precision: Precision = precision
         self.plan = AttentionPlan.of(config.eval.plan, config.eval.longest)
         self._force_root = config.scorer.force_root
+        self._process = os.getpid()
         # Triton's kernels run on the current device, even if their tensors are on another.
         self._here = partial(torch.cuda.device, device) if device.type == "cuda" else nullcontext
 
@@ -242,6 +244,11 @@ class TorchBackend:
         return Scored(spans, tags, reader)
 
     def _send(self, batch: Batch) -> TorchBatch:
+        if os.getpid() != self._process:  # torch's threads are gone, and it would wait for them for ever
+            raise UsageError(
+                "this parser was loaded before this process was forked, and torch can't run in both",
+                hint="load the parser in the new process, or start processes by spawning: parsing.workers does",
+            )
         if self.model.training:
             self.model.eval()
         return TorchBatch.of(batch, self.device)

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
-from fencepost.errors import FencepostError, OutputError, TrainingError, UsageError, WorkerError
+from fencepost.cli.terminal import shown_on_terminals
+from fencepost.errors import FencepostError, OutputError, TerminatedError, TrainingError, UsageError, WorkerError
 
 COMMANDS: Final = (
     "parse",
@@ -58,6 +59,15 @@ class ArgumentParser(argparse.ArgumentParser):
             raise UsageError(f"{what} {value}", hint=f"did you mean {near[0]}?")
         super()._check_value(action, value)
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Takes files on both sides of an option, as in ``search NP --count trees.txt``: argparse alone doesn't."""
+        found, extras = super().parse_known_args(args, namespace)
+        lists = [action.dest for action in self._get_positional_actions() if action.nargs in ("*", "+")]
+        if lists and not any(extra.startswith("-") and extra != "-" for extra in extras):
+            setattr(found, lists[-1], [*getattr(found, lists[-1]), *extras])
+            return found, []
+        return found, extras
+
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"error: {message}\nhint: {self._nearest(message) or f'{self.prog} --help'}\n")
         raise SystemExit(EXIT_USAGE)
@@ -95,6 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Output is UTF-8 everywhere, and a file name that isn't must not end the program.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    with shown_on_terminals():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         with _sigterm_as_exception():
             parsed = build_parser().parse_args(arguments)
@@ -106,6 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {hint}\n" if hint else ""))
         return status
+    except TerminatedError:
+        return EXIT_SIGNAL + signal.SIGTERM
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return EXIT_INTERRUPTED

@@ -47,7 +47,7 @@ def add_command(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from fencepost.measures.measure import TextMeasures
 
-    names = file_names(arguments)
+    names = list(dict.fromkeys(file_names(arguments)))  # a file that is named twice counts once
     texts = {name: TextMeasures() for name in names}
     with Progress("measuring", None, "sentences") as bar:
         for sentence in read_parsed(arguments, names):

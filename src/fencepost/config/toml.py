@@ -97,7 +97,8 @@ def _parse(text: str, source: str) -> dict[str, Any]:
     if max(part.count(".") for part in _SEPARATOR.split(_STRING_OR_COMMENT.sub("x", text))) >= DEEPEST_KEY:
         raise ConfigError(f"{source}: a key has more than {DEEPEST_KEY} parts")
     try:
-        return tomllib.loads(text)
+        table: dict[str, Any] = tomllib.loads(text)
+        return table
     except RecursionError:
         raise ConfigError(f"{source}: not valid TOML: nested too deeply") from None
     except ValueError as error:  # TOMLDecodeError, and integers of more than 4,300 digits

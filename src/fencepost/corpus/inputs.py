@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from fencepost.storage.text_reader import STANDARD_INPUT
 Kind: TypeAlias = Literal["jsonl", "parquet", "txt"]
 Packing: TypeAlias = Literal["gz", "zst", None]
 
+SURROGATE: Final = re.compile("[\ud800-\udfff]")  # stands for a byte that isn't UTF-8, or for nothing
 _KINDS: Final[dict[str, Kind]] = {".jsonl": "jsonl", ".parquet": "parquet", ".txt": "txt"}
 _PACKINGS: Final[dict[str, Packing]] = {".gz": "gz", ".zst": "zst"}
 _READABLE: Final = ".jsonl, .parquet or .txt; .jsonl and .txt may be compressed as .gz or .zst"
@@ -81,6 +83,9 @@ def _format(path: Path) -> tuple[Kind, Packing] | None:
 
 def _input_file(path: Path, kind: Kind, packing: Packing) -> InputFile:
     status = _status(path)
+    if SURROGATE.search(str(path)):
+        shown = str(path).encode("utf-8", "backslashreplace").decode()
+        raise UsageError(f"the name of {shown} isn't UTF-8, and ids are", hint="rename the file")
     if not path.is_file():
         raise UsageError(f"{path} isn't a file", hint="a resumed run has to read its files again")
     return InputFile(str(path), kind, packing, status.st_size, status.st_mtime_ns)

@@ -126,8 +126,6 @@ class OutputFolder:
 
     def _look(self) -> None:
         """Reads the manifest, if there is one, and removes what a killed run was just writing."""
-        for unfinished in self.path.glob(f".*{PARTIAL}"):
-            unfinished.unlink(missing_ok=True)
         path = self.path / MANIFEST
         if not path.exists():
             if strangers := [*self.path.glob("part-*"), *self.path.glob(ERRORS)]:
@@ -145,8 +143,21 @@ class OutputFolder:
                 hint="run the same command as before to resume, or give another --out",
             )
         self._manifest = found
+        for unfinished in (*self.path.glob(f".part-*{PARTIAL}"), *map(self._growing, (MANIFEST, ERRORS, _PLAN))):
+            unfinished.unlink(missing_ok=True)
         if self.is_complete:
             shutil.rmtree(self._state, ignore_errors=True)
+            self._require_parts()
+
+    def _require_parts(self) -> None:
+        """Raises UsageError if a part of a complete run isn't there any more: this run wouldn't make it again."""
+        for part in self._manifest["parts"]:
+            path = self.path / part["name"]
+            if not path.is_file() or path.stat().st_size != part["bytes"]:
+                problem = f"{path} is not the file that the run wrote" if path.exists() else f"{path} is missing"
+                raise UsageError(
+                    f"{problem}, and the run is complete", hint="give another --out to make all parts again"
+                )
 
     def _name(self, number: int) -> str:
         return f"part-{number:05}"
@@ -161,9 +172,12 @@ class OutputFolder:
         state: dict[str, Any] = json.loads(self._state_path(number).read_text("utf-8"))
         return state
 
+    def _growing(self, name: str) -> Path:
+        return self.path / f".{name}{PARTIAL}"
+
     def _write(self, path: Path, content: bytes) -> None:
         """Writes beside, waits for the disk, then renames: the file is there in full, or it isn't there."""
-        growing = self.path / f".{path.name}{PARTIAL}"
+        growing = self._growing(path.name)
         with _naming(path):
             try:
                 with growing.open("wb") as file:

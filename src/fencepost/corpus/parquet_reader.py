@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import repeat
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.readers import Columns, Outline, RawDocument, Reader, checked_id, checked_text, load_pyarrow
 from fencepost.errors import EncodingError, UsageError
 
 _ROWS: Final = 1_024  # in memory at once
+_NOT_UTF8: Final = object()
 
 
 class ParquetReader(Reader):
@@ -83,7 +84,7 @@ class ParquetReader(Reader):
         row = first
         try:
             for batch in self._batches(names, first, last):
-                for values in batch.to_pylist():
+                for values in _values(batch):
                     yield self._document(row, values)
                     row += 1
         except (OSError, self._pyarrow.ArrowException) as error:
@@ -110,10 +111,34 @@ class ParquetReader(Reader):
         id_: str | None = f"{self.file.path}:{record}"
         problem = text = text_problem = None
         if columns.id_name in values:
-            id_, problem = checked_id(values[columns.id_name], columns.id_name)
+            id_, problem = _checked(checked_id, values, columns.id_name)
         if columns.text in values:
-            text, text_problem = checked_text(values[columns.text], columns.text)
+            text, text_problem = _checked(checked_text, values, columns.text)
         return RawDocument(record, id_, text, problem or text_problem)
+
+
+_Checked: TypeAlias = "tuple[str | None, str | None]"
+
+
+def _checked(check: Callable[[object, str], _Checked], values: dict[str, object], name: str) -> _Checked:
+    return (None, f"{name!r} isn't UTF-8") if values[name] is _NOT_UTF8 else check(values[name], name)
+
+
+def _values(batch: Any) -> list[dict[str, object]]:
+    """The rows of a batch. Some programs write strings that aren't UTF-8; Arrow finds that out only here."""
+    try:
+        rows: list[dict[str, object]] = batch.to_pylist()
+    except UnicodeDecodeError:
+        columns = {name: list(map(_value, column)) for name, column in zip(batch.schema.names, batch, strict=True)}
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows
+
+
+def _value(scalar: Any) -> object:
+    try:
+        return scalar.as_py()
+    except UnicodeDecodeError:
+        return _NOT_UTF8
 
 
 def _average_sizes(metadata: Any, column: str) -> Iterator[int]:

@@ -6,19 +6,17 @@ A document that can't be read doesn't end the reading: it comes with its problem
 from __future__ import annotations
 
 import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from fencepost.corpus.inputs import InputFile
+from fencepost.corpus.inputs import SURROGATE, InputFile
 from fencepost.corpus.packed_files import LARGEST, PackedFile, RawLine, unpacker
 from fencepost.errors import EncodingError, MissingExtraError
 from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS
 
 ID, TEXT = "id", "text"
-SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TOO_LARGE: Final = f"more than {LARGEST >> 20} MB"
 
 

@@ -17,8 +17,9 @@ from fencepost.corpus.records import Format
 from fencepost.errors import FencepostError, UsageError, require_device
 from fencepost.features.lexical_kinds import reads
 from fencepost.parsing.chunks import never
+from fencepost.parsing.cores import usable_cores
 from fencepost.parsing.pool import Pool
-from fencepost.parsing.workers import MOST, usable_cores
+from fencepost.parsing.workers import MOST
 from fencepost.progress import Progress
 from fencepost.storage.find_model import DEFAULT_MODEL
 from fencepost.storage.model_folder import ModelFolder

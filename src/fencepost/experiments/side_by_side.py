@@ -19,8 +19,8 @@ from fencepost.experiments.options import Options
 from fencepost.experiments.runner import Runner
 from fencepost.experiments.tables import load_table
 from fencepost.experiments.treebanks import TreebankCache
-from fencepost.parsing.workers import usable_cores
-from fencepost.training.interruptions import interruptions
+from fencepost.parsing.cores import usable_cores
+from fencepost.training.interruptions import interruption, interruptions
 
 CHILD: Final = "from fencepost.experiments.side_by_side import child; child()"
 LOOK_AGAIN: Final = 0.1  # seconds between checks for processes that have ended
@@ -101,7 +101,7 @@ def run_jobs(jobs: Sequence[Job], count: int) -> None:
         finally:  # after a second interruption, they are interrupted again as well
             _interrupt(running)
     if signals:
-        raise KeyboardInterrupt
+        raise interruption(signals[0])
 
 
 def _start(job: Job, count: int) -> subprocess.Popen[bytes]:

@@ -27,8 +27,8 @@ from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.pretrained import Pretrained
 from fencepost.storage.model_files import CARD, FUNCTIONS, ONNX, SPANS
-from fencepost.storage.model_folder import ModelFolder
-from fencepost.storage.model_writer import require_new, write_model
+from fencepost.storage.model_folder import ModelFolder, read_listed_text
+from fencepost.storage.model_writer import making_model, write_model
 from fencepost.storage.subword_table import SUBWORD_TABLE
 
 Precision = Literal["fp32", "int8"]
@@ -42,16 +42,20 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
     folder = ModelFolder.open(model)
     if os.path.realpath(out) == os.path.realpath(folder.path):
         raise UsageError("an export can't overwrite its own model", hint="give another folder for OUT")
-    require_new(Path(out))
+    with making_model(Path(out)):
+        _require_exportable(folder)
+        card = read_listed_text(folder.path, CARD) + _section(precision)
+        graphs = onnx_graphs(TorchBackend.load(folder).model, folder.config, precision)
+        write_model(Path(out), folder.config, folder.vocabularies, card, graphs)
+
+
+def _require_exportable(folder: ModelFolder) -> None:
     for kind in folder.config.lexical:
         if not LEXICAL_KINDS[kind].exportable:
             what = LEXICAL_KINDS[kind].reads
             raise UsageError(f"a model that reads {what} can't be exported yet", hint="run it on torch: cpu or cuda")
     if folder.vocabularies.pretrained is not None:
         require_exportable(json.loads(folder.vocabularies.pretrained.encoder))
-    card = (folder.path / CARD).read_text("utf-8") + _section(precision)
-    graphs = onnx_graphs(TorchBackend.load(folder).model, folder.config, precision)
-    write_model(Path(out), folder.config, folder.vocabularies, card, graphs)
 
 
 def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32") -> dict[str, bytes]:

@@ -155,7 +155,7 @@ def _check_sizes(config: dict[str, Any], family: EncoderFamily) -> None:
             raise ValueError(f"{key} is {config.get(key)!r:.20}")
     for key in ("hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps"):
         value = config.get(key)
-        if (family.ours or key in config) and (type(value) not in (int, float) or not 0 <= value < 1):
+        if (family.ours or key in config) and (not isinstance(value, int | float) or not 0 <= value < 1):
             raise ValueError(f"{key} is {value!r:.20}")
     if config.get("hidden_size", 0) % config.get("num_attention_heads", 1):
         raise ValueError(f"hidden_size {config['hidden_size']} is not a multiple of num_attention_heads")

@@ -24,7 +24,7 @@ from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabular
 from fencepost.integrations import benepar_weights
 from fencepost.model.build import build_model
 from fencepost.storage.model_files import naming
-from fencepost.storage.model_writer import require_new
+from fencepost.storage.model_writer import making_model
 from fencepost.storage.plain_files import open_plain, read_plain, size_plain
 from fencepost.storage.safe_json import parse_json
 from fencepost.training.weights import save_weights
@@ -73,18 +73,18 @@ class Checkpoint:
 def import_benepar(path: str | Path, out: str | Path, language: str = "en") -> None:
     """Reads a benepar model (a file, an exported folder, or a zip file of one) and writes a model folder."""
     path = Path(path)
-    require_new(Path(out))
-    try:
-        with naming(path):
-            checkpoint = read_checkpoint(path)
-            config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
-            weights = _fitting(_weights(checkpoint), config, vocabularies)
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, ConfigError) as error:
-        problem = f"{type(error).__name__}: {error}"
-        raise ModelError(f"{path}: not a benepar model: {problem:.200}") from error
-    except OSError as error:
-        raise ModelError(f"{error.filename or path}: {error.strerror or error}") from error
-    save_weights(Path(out), config, vocabularies, _card(path), weights)
+    with making_model(Path(out)):
+        try:
+            with naming(path):
+                checkpoint = read_checkpoint(path)
+                config, vocabularies = _config(checkpoint, language), _vocabularies(checkpoint)
+                weights = _fitting(_weights(checkpoint), config, vocabularies)
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError, ConfigError) as error:
+            problem = f"{type(error).__name__}: {error}"
+            raise ModelError(f"{path}: not a benepar model: {problem:.200}") from error
+        except OSError as error:
+            raise ModelError(f"{error.filename or path}: {error.strerror or error}") from error
+        save_weights(Path(out), config, vocabularies, _card(path), weights)
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

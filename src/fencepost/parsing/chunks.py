@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
-from fencepost.errors import InputError
 from fencepost.features.batching import cost, pieces
 
 Item = TypeVar("Item")
@@ -42,7 +41,8 @@ def growing_chunks(
         return min(cost(length(item)), budget)
 
     chunk: list[Item] = []
-    spent, room, failure = 0, 1, None
+    spent, room = 0, 1
+    failure: Exception | None = None
     deadline = time.monotonic() + PATIENCE
     try:
         for item in items:
@@ -60,7 +60,7 @@ def growing_chunks(
             room = spent if late else _grown(room, budget, most)
             spent = sum(map(price, chunk))
             deadline = time.monotonic() + PATIENCE * max(1, room // budget)
-    except InputError as error:
+    except Exception as error:  # whatever it is: the items before it can be parsed
         failure = error
     if chunk:
         yield chunk

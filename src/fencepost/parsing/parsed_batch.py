@@ -72,9 +72,6 @@ class TaggedBatch:
         self.has_given_tags = any(sentence.tags is not None for sentence in sentences)
         for extreme in () if predicted is None else (predicted.min(), predicted.max()):
             notation.tags.symbol(int(extreme))  # raises an error if the model and its vocabularies don't match
-        if predicted is not None and notation.corrector is not None:
-            words = list(chain.from_iterable(sentence.words for sentence in sentences))
-            predicted = notation.corrector.correct(words, predicted)
         self._predicted = predicted  # [W]
 
     def __len__(self) -> int:

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from fencepost.errors import FencepostError, InputError, ModelError, UsageError, WorkerError
+from fencepost.errors import FencepostError, ModelError, UsageError, WorkerError
 
 if TYPE_CHECKING:
     from fencepost.parsing.parser import Parser
@@ -34,7 +34,7 @@ AHEAD: Final = 3  # chunks per process, being parsed or waiting for an earlier o
 class _Slot:
     """A chunk that was read, and whose results have not been handed on yet."""
 
-    answer: list[Any] | InputError | None = None  # None while it is being parsed; an error if it can't be read
+    answer: list[Any] | Exception | None = None  # None while it is being parsed; an error if it can't be read
 
 
 class Pool:
@@ -71,7 +71,7 @@ class Pool:
                     self._receive(busy)
                 while turn and (answer := turn[0].answer) is not None:
                     turn.popleft()
-                    if isinstance(answer, InputError):
+                    if isinstance(answer, Exception):
                         raise answer
                     yield answer
         finally:
@@ -93,7 +93,7 @@ class Pool:
                 first, chunk = next(chunks)
             except StopIteration:
                 return
-            except InputError as error:  # raised later, after the results of the chunks before it
+            except Exception as error:  # raised later, after the results of the chunks before it
                 slot.answer = error
             else:
                 if chunk:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from fencepost.errors import UsageError
 from fencepost.parsing.chunks import growing_chunks, never
+from fencepost.parsing.cores import usable_cores
 from fencepost.parsing.pool import NumberedChunk, Pool
 
 if TYPE_CHECKING:
@@ -39,11 +39,6 @@ class Item(Protocol):
 
 
 ItemKind = TypeVar("ItemKind", bound=Item)
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parse_with_workers(

@@ -171,7 +171,19 @@ class Columns:
                 return head
             head = further
 
-    def _head_children(self, phrases: Positions) -> Integers:
+    def is_head(self, nodes: npt.NDArray[np.integer]) -> Booleans:
+        """True for the head child of its parent."""
+        above = self.parent[nodes]
+        if "head_word" in self.__dict__:
+            return np.asarray((above >= 0) & (self.head_word[nodes] == self.head_word[above]))
+        # Unless all heads are known already, only those of the parents are worked out.
+        inside = above >= 0
+        phrases, which = np.unique(above[inside], return_inverse=True)
+        found = np.zeros(len(nodes), bool)
+        found[inside] = self._head_children(phrases)[which] == nodes[inside]
+        return found
+
+    def _head_children(self, phrases: npt.NDArray[np.integer]) -> Integers:
         """The head child of each phrase. Phrases whose own and children's labels are the same are decided once."""
         kind = self.label[phrases].astype(np.int64)
         kinds = len(self.vocabulary)

@@ -257,14 +257,11 @@ def _is_inside(columns: Columns, ends: Array) -> npt.NDArray[np.bool_]:
 
 
 def head(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    is_head = columns.head_word[bag.nodes] == columns.head_word[columns.parent[bag.nodes]]
-    return bag.below(nodes, is_head)
+    return bag.below(nodes, columns.is_head(bag.nodes))
 
 
 def phrase_of_head(columns: Columns, nodes: Array, bag: Bag) -> Sums:
-    above = columns.parent[nodes]
-    is_head = (above >= 0) & (columns.head_word[nodes] == columns.head_word[above])
-    return np.where(is_head, bag.of(above), 0)
+    return np.where(columns.is_head(nodes), parent(columns, nodes, bag), 0)
 
 
 def heads(columns: Columns, nodes: Array, bag: Bag) -> Sums:

@@ -1,6 +1,7 @@
 """Counts the ways in which the nodes of one tree match, for patterns without references.
 
 ``definitions`` lists the ways one by one; here they are only counted, by functions that are put together once per tree.
+With ``once`` they stop at the first way, and answer 0 or 1.
 """
 
 from __future__ import annotations
@@ -15,38 +16,41 @@ from fencepost.search.syntax import Any, Condition, NodePattern, Related
 Count: TypeAlias = Callable[[int], int]
 
 
-def counter(pattern: NodePattern, nodes: Nodes) -> Count:
+def counter(pattern: NodePattern, nodes: Nodes, once: bool = False) -> Count:
     """A function that tells in how many ways a node matches."""
     fits, labels = pattern.description.fits, nodes.labels
     if pattern.condition is None:
         return lambda node: 1 if fits[labels[node]] else 0
-    condition = _condition(pattern.condition, nodes)
+    condition = _condition(pattern.condition, nodes, once)
     return lambda node: condition(node) if fits[labels[node]] else 0
 
 
-def _condition(condition: Condition, nodes: Nodes) -> Count:
+def _condition(condition: Condition, nodes: Nodes, once: bool) -> Count:
     if condition.optional:
         return lambda node: 1
     if isinstance(condition, Related):
-        return _related(condition, nodes)
-    parts = [_condition(part, nodes) for part in condition.parts]
-    combined = _any(parts) if isinstance(condition, Any) else _all(parts)
+        if condition.negated:
+            found = _related(condition, nodes, once=True)
+            return lambda node: 0 if found(node) else 1
+        return _related(condition, nodes, once)
+    parts = [_condition(part, nodes, once or condition.negated) for part in condition.parts]
+    combined = _any(parts, once) if isinstance(condition, Any) else _all(parts)
     if condition.negated:
         return lambda node: 0 if combined(node) else 1
     return combined
 
 
-def _related(condition: Related, nodes: Nodes) -> Count:
+def _related(condition: Related, nodes: Nodes, once: bool) -> Count:
     others = relative(condition.relation)
     if condition.node.condition is None:
-        return _with_label(condition, nodes)
-    inner = counter(condition.node, nodes)
-    if condition.negated:
-        return lambda node: 0 if any(map(inner, others(nodes, node))) else 1
+        return _with_label(condition, nodes, once)
+    inner = counter(condition.node, nodes, once)
+    if once:
+        return lambda node: 1 if any(map(inner, others(nodes, node))) else 0
     return lambda node: sum(map(inner, others(nodes, node)))
 
 
-def _with_label(condition: Related, nodes: Nodes) -> Count:
+def _with_label(condition: Related, nodes: Nodes, once: bool) -> Count:
     """A relation to a node with nothing but a label, which is the most frequent one."""
     others, fits, labels = relative(condition.relation), condition.node.description.fits, nodes.labels
 
@@ -57,13 +61,13 @@ def _with_label(condition: Related, nodes: Nodes) -> Count:
                 ways += 1
         return ways
 
-    def missing(node: int) -> int:
+    def first(node: int) -> int:
         for other in others(nodes, node):
             if fits[labels[other]]:
-                return 0
-        return 1
+                return 1
+        return 0
 
-    return missing if condition.negated else total
+    return first if once else total
 
 
 def _all(parts: list[Count]) -> Count:
@@ -78,5 +82,7 @@ def _all(parts: list[Count]) -> Count:
     return product
 
 
-def _any(parts: list[Count]) -> Count:
+def _any(parts: list[Count], once: bool) -> Count:
+    if once:
+        return lambda node: 1 if any(part(node) for part in parts) else 0
     return lambda node: sum(part(node) for part in parts)

@@ -139,8 +139,7 @@ class Pattern:
             if self.has_references:
                 total += sum(1 for _ in self.places(nodes, once=once))
             else:
-                ways = self._ways(nodes)
-                total += len(ways) if once else sum(number for _, number in ways)
+                total += sum(number for _, number in self._ways(nodes, once))
         return total
 
     def places(self, nodes: Nodes, *, once: bool = False) -> Iterator[Place]:
@@ -149,23 +148,23 @@ class Pattern:
             for node in self._candidates(nodes):
                 yield from self.places_at(nodes, node, once=once)
             return
-        for node, number in self._ways(nodes):
+        for node, number in self._ways(nodes, once):
             if self.names:
                 yield from self.places_at(nodes, node, once=once)
             else:
-                yield from [Place(node, {})] * (1 if once else number)
+                yield from [Place(node, {})] * number
 
     def _candidates(self, nodes: Nodes) -> list[int]:
         """The nodes whose own label fits."""
         fits = self.root.description.fits
         return [node for node, label in enumerate(nodes.labels) if fits[label]]
 
-    def _ways(self, nodes: Nodes) -> list[tuple[int, int]]:
-        """The nodes that match, and the number of ways in which they do."""
+    def _ways(self, nodes: Nodes, once: bool) -> list[tuple[int, int]]:
+        """The nodes that match, and the number of ways in which they do, or 1 for each with ``once``."""
         candidates = self._candidates(nodes)
         if not candidates:
             return []
-        ways = counter(self.root, nodes)
+        ways = counter(self.root, nodes, once)
         return [(node, number) for node in candidates if (number := ways(node))]
 
     def places_at(self, nodes: Nodes, node: int, *, once: bool = False) -> Iterator[Place]:

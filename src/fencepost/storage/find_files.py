@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -35,9 +36,14 @@ def require_other(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
 
 
 def _is_standard_input(path: Path) -> bool:
-    """True if standard input comes from this file. Devices don't count: /dev/null may be read and written at once."""
+    """True if standard input comes from this file, pipe or socket: the program would read its own output without end.
+
+    Devices don't count: a terminal and /dev/null may be read and written at once.
+    """
     try:
-        return path.is_file() and os.path.samestat(os.fstat(0), path.stat())
+        about = path.stat()
+        is_device = stat.S_ISCHR(about.st_mode) or stat.S_ISBLK(about.st_mode)
+        return not is_device and os.path.samestat(os.fstat(0), about)
     except OSError:  # standard input is closed
         return False
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml
@@ -15,7 +17,7 @@ from fencepost.features.possible_tags import PossibleTags
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.find_model import is_installed, is_packaged
-from fencepost.storage.folders import require_folder
+from fencepost.storage.folders import new_folder
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import (
     CARD,
@@ -27,7 +29,9 @@ from fencepost.storage.model_files import (
     listed_files,
 )
 from fencepost.storage.model_folder import ModelFolder, read_listed_text
-from fencepost.storage.model_staging import LOCK, STAGING, put_in_place, recover_locked
+from fencepost.storage.model_staging import LOCK, STAGING, put_in_place, recover, recover_locked
+
+_WRITING: Final = ".fencepost-writing"  # a file in the folder while a process makes a new model there
 
 
 def write_model(path: Path, config: Config, vocabularies: Vocabularies, card: str, files: Mapping[str, bytes]) -> None:
@@ -92,11 +96,30 @@ def require_no_foreign_files(path: Path) -> None:
         )
 
 
-def require_new(path: Path) -> None:
-    """Raises UsageError unless the folder is missing or empty: it may hold the only copy of a model."""
-    if any(path.iterdir()) if path.is_dir() else os.path.lexists(path):
-        raise UsageError(f"{path} already exists", hint="give another folder, or remove this one first")
-    require_folder(path.parent)
+@contextmanager
+def making_model(path: Path) -> Iterator[None]:
+    """Keeps other processes out of a folder in which a new model is made. The folder must be missing or empty.
+
+    Raises UsageError at once if it isn't: it may hold the only copy of a model. What a process that was killed left
+    there is removed.
+    """
+    if os.path.lexists(path) and not path.is_dir():
+        raise _exists(path)
+    with ExitStack() as stack:
+        stack.enter_context(new_folder(path))
+        try:
+            stack.enter_context(locked(path / _WRITING, wait=False))
+        except BlockingIOError:
+            message = f"another process is writing a model to {path}"
+            raise UsageError(message, hint="wait for it, or give another folder") from None
+        recover(path)
+        if {file.name for file in path.iterdir()} - {_WRITING, LOCK}:
+            raise _exists(path)
+        yield
+
+
+def _exists(path: Path) -> UsageError:
+    return UsageError(f"{path} already exists", hint="give another folder, or remove this one first")
 
 
 def require_not_installed(folder: ModelFolder) -> None:

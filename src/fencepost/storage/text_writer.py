@@ -86,4 +86,5 @@ def _text_file(path: Path, final_name: Path) -> Iterator[TextIO]:
     with binary, ExitStack() as stack:
         if final_name.suffix == ".gz":
             binary = stack.enter_context(gzip.GzipFile("", "wb", fileobj=binary, mtime=0))  # type: ignore[assignment]
-        yield stack.enter_context(io.TextIOWrapper(binary, "utf-8", newline="\n"))
+        # File names may be in the text, in messages, and needn't be UTF-8.
+        yield stack.enter_context(io.TextIOWrapper(binary, "utf-8", "backslashreplace", newline="\n"))

@@ -10,7 +10,14 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
+from fencepost.errors import TerminatedError
+
 TOGETHER: Final = 1.0  # seconds
+
+
+def interruption(number: int) -> KeyboardInterrupt:
+    """The exception for a signal that stops a run."""
+    return TerminatedError() if number == signal.SIGTERM else KeyboardInterrupt()
 
 
 @contextmanager
@@ -26,7 +33,7 @@ def interruptions(message: str = "stopping after this step") -> Iterator[list[in
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal first
         if received and time.monotonic() - first > TOGETHER:
-            raise KeyboardInterrupt
+            raise interruption(number)
         if received:
             return
         first = time.monotonic()

@@ -21,7 +21,7 @@ from fencepost.progress import Progress
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training import messages
 from fencepost.training.distributed import own_device, team
-from fencepost.training.interruptions import interruptions
+from fencepost.training.interruptions import interruption, interruptions
 from fencepost.training.log import is_logged, open_log, write_check
 from fencepost.training.output_folder import FolderState, alone_in, open_folder
 from fencepost.training.process_state import restored_process
@@ -76,7 +76,7 @@ def _loop(trainer: Trainer, out: Path) -> None:
     """Takes steps until training is finished, out of time or interrupted. Always leaves the best model in ``out``."""
     saved = time.monotonic()
     checked = trainer.check_is_due()  # if not, a resumed run may have died before the check at its end
-    interrupted = False
+    interrupted = 0  # the number of a signal
     leads = trainer.team.leads
     with (
         open_log(out, trainer.step_number) if leads else nullcontext() as log,
@@ -89,7 +89,7 @@ def _loop(trainer: Trainer, out: Path) -> None:
                 bar.advance(len(batch))
                 if checked := trainer.check_is_due():
                     _check(trainer, log, bar)
-                interrupted = bool(trainer.team.agreed(bool(signals)))
+                interrupted = int(trainer.team.agreed(signals[0] if signals else 0))
                 if interrupted or trainer.out_of_time():
                     break
                 if time.monotonic() - saved > 60 * trainer.config.train.checkpoint_minutes:
@@ -97,7 +97,7 @@ def _loop(trainer: Trainer, out: Path) -> None:
                     saved = time.monotonic()
             save_run(trainer, out)
             if interrupted:
-                raise KeyboardInterrupt
+                raise interruption(interrupted)
             if not checked:
                 # Not before the checkpoint: a longer run wouldn't check here, and resuming must equal a longer run.
                 # A resumed run may have died after this check but before its model was written.

@@ -172,7 +172,7 @@ def plain_label(label: str) -> str:
     opened = label[0] if label[0] in _AFTER_LABEL else ""
     for index, character in enumerate(label[1:], 1):
         if character in _AFTER_LABEL:
-            if character != opened:
+            if character != opened or index == 1:
                 return label[:index]
             opened = ""
     return label
