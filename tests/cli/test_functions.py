@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli.main import main
+from fencepost.export.random_model import write_random_model
 from fencepost.parsing.load import load
 from fencepost.trees.brackets import parse_tree
 from fencepost.trees.functions import split_functions, without_functions
@@ -57,10 +58,17 @@ def test_drawings_show_functions(model: str, capsys: pytest.CaptureFixture[str])
     assert all(f"-{mark.function}<" in drawing for mark in marks if mark.function is not None)
 
 
-def test_a_model_without_functions_is_a_clear_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["parse", "--functions", "--text", TEXT]) == 2
+@pytest.fixture(scope="module")
+def plain_model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("plain") / "plain"
+    write_random_model("small", folder, exported=False)
+    return str(folder)
+
+
+def test_a_model_without_functions_is_a_clear_error(plain_model: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["parse", "--model", plain_model, "--functions", "--text", TEXT]) == 2
     error = capsys.readouterr().err
-    assert "error: the model en doesn't predict functions" in error
+    assert "plain doesn't predict functions" in error
     assert "hint: " in error
 
 
@@ -100,8 +108,8 @@ def test_gold_functions_do_not_disturb_the_score_of_brackets(
     [(["--functions"], "doesn't predict functions"), (["--training", "x.txt"], "--training is for --functions")],
 )
 def test_evaluate_explains_what_does_not_fit(
-    options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    plain_model: str, options: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Treebank(function_trees(2)).save(tmp_path / "gold.txt")
-    assert main(["evaluate", "en", str(tmp_path / "gold.txt"), *options]) == 2
+    assert main(["evaluate", plain_model, str(tmp_path / "gold.txt"), *options]) == 2
     assert message in capsys.readouterr().err

@@ -7,11 +7,14 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from fencepost.serve import bodies, protocol
+from fencepost.serve.failures import InvalidError
+from fencepost.serve.models import Models
 from tests.serve.serving import Client, SlowParser, in_thread, shared_parser, wait_for
 
 
@@ -42,7 +45,6 @@ from tests.serve.serving import Client, SlowParser, in_thread, shared_parser, wa
         ('{"text": "It works.", "format": "xml"}', "format: input should be 'json' or 'brackets'"),
         ('{"text": "It works.", "format": "brackets", "stream": true}', "a stream is always JSON"),
         ('{"text": "It works.", "model": "klingon"}', "no model is called 'klingon'"),
-        ('{"text": "It works.", "functions": true}', "the model en doesn't predict functions"),
         (json.dumps({"tokens": ["very"] * 10_000}), "sentence 1 has 10,000 words; at most 1,000 are allowed"),
     ],
     ids=lambda value: repr(value)[:40],
@@ -271,3 +273,11 @@ def test_requests_that_come_together_are_parsed_together(tmp_path: Path) -> None
         answers: list[Any] = [future.result() for future in waiting]
     assert [len(batch) for batch in parser.batches] == [1, 10]
     assert [answer.json()["sentences"][0]["tokens"][2]["text"] for answer in answers] == list(map(str, range(10)))
+
+
+def test_functions_are_refused_if_the_model_does_not_predict_them() -> None:
+    parser = SimpleNamespace(vocabularies=SimpleNamespace(functions=None))
+    models = Models({"plain": SimpleNamespace(parser=parser)})  # type: ignore[dict-item]
+    with pytest.raises(InvalidError, match="the model plain doesn't predict functions"):
+        models.find("plain", functions=True)
+    assert models.find("plain")[0] == "plain"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from fencepost.cli.terminal import send, shown
 from fencepost.trees.tree import unescape
 
 if TYPE_CHECKING:
@@ -69,10 +70,11 @@ class _Brackets:
         self.colour = wants_colour(output)
 
     def __call__(self, found: Found) -> None:
-        text = found.nodes.brackets(found.place.node)
         if self.colour and found.names():
             text = coloured(found, found.place.node, dict.fromkeys(found.names().values(), _NAMED))
-        self.output.write(f"{found.number}: {text}\n")
+            send(self.output, f"{found.number}: {text}\n")
+        else:
+            self.output.write(f"{found.number}: {found.nodes.brackets(found.place.node)}\n")
 
 
 class _Whole:
@@ -83,15 +85,19 @@ class _Whole:
         self.colour = wants_colour(output)
 
     def __call__(self, found: Found) -> None:
-        text = found.nodes.brackets(0)
         if self.colour:
             colours = dict.fromkeys(found.names().values(), _NAMED)
             text = coloured(found, 0, colours | {found.place.node: _MATCH})
-        self.output.write(f"{found.number}: {text}\n")
+            send(self.output, f"{found.number}: {text}\n")
+        else:
+            self.output.write(f"{found.number}: {found.nodes.brackets(0)}\n")
 
 
 def coloured(found: Found, root: int, colours: dict[int, str]) -> str:
-    """The brackets of a node, with some nodes below it in colour. An inner colour wins over an outer one."""
+    """The brackets of a node, with some nodes below it in colour. An inner colour wins over an outer one.
+
+    Control characters among the words are shown, so that the text can be sent to a terminal as it is.
+    """
     text = found.nodes.brackets(root)
     offset, _ = found.nodes.place_in_brackets(root)
     last = found.nodes.ends[root]
@@ -104,14 +110,14 @@ def coloured(found: Found, root: int, colours: dict[int, str]) -> str:
     pieces: list[str] = []
     at = 0
     for place, _, colour in sorted(marks):
-        pieces.append(text[at:place])
+        pieces.append(shown(text[at:place]))
         at = place
         if colour:
             current.append(colour)
         else:
             current.pop()
         pieces.append(current[-1] if len(current) == 1 or colour else _RESET + current[-1])
-    return "".join(pieces) + text[at:]
+    return "".join(pieces) + shown(text[at:])
 
 
 class _Kwic:

@@ -45,6 +45,11 @@ class _Terminal:
         return getattr(self._stream, name)
 
 
+def send(stream: TextIO, text: str) -> None:
+    """Writes a text with control sequences of our own, such as colours."""
+    getattr(stream, "control", stream.write)(text)
+
+
 @contextmanager
 def shown_on_terminals() -> Iterator[None]:
     """Makes standard output and standard error show control characters where they are terminals."""
