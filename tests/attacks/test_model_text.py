@@ -12,6 +12,7 @@ import pytest
 from fencepost.config.toml import load_config
 from fencepost.errors import ConfigError
 from fencepost.storage.model_files import CONFIG, VOCABULARIES
+from fencepost.storage.subword_table import SUBWORD_TABLE
 from tests.attacks.strangers import change_json, change_vocabulary, copy_of_en, refusal, rewrite
 
 TOKENIZER, ENCODER = "tokenizer.json", "encoder.json"
@@ -218,7 +219,7 @@ ENCODERS: dict[str, Callable[[dict[str, Any]], object]] = {
 def test_an_encoder_that_is_wrong_is_named(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     change_json(folder, ENCODER, ENCODERS[name])
     said = refusal(folder, capsys)
-    assert ENCODER in said
+    assert ENCODER in said or SUBWORD_TABLE in said  # the table of a smaller vocabulary is too large
     assert str(folder) in said
 
 

@@ -39,7 +39,7 @@ from fencepost.storage.model_writer import write_model
 from fencepost.storage.subword_table import SUBWORD_TABLE, SubwordTable, format_table
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config
-from tests.pretrained_samples import KINDS, pretrained_files
+from tests.pretrained_samples import pretrained_files
 from tests.samples import TREES
 
 WORDS = ["the", "cats", "sleeping", "cannot", "``", "a", "ab", ".", "Ωmega", "\u200b"]
@@ -213,7 +213,7 @@ REFUSED = {
     "an encoder of type t5": pretrained_files("t5"),
     "hidden_act = 'silu'": pretrained_files(hidden_act="silu"),
     "bert with relative_key positions": PretrainedFiles(
-        "", json.dumps({**KINDS["bert"], "model_type": "bert", "position_embedding_type": "relative_key"})
+        "", json.dumps({**json.loads(pretrained_files("bert").encoder), "position_embedding_type": "relative_key"})
     ),
 }
 

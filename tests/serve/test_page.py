@@ -16,9 +16,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.function_samples import random_function_model
 from tests.serve.browser import CHROMIUM, FLAGS
-from tests.serve.serving import Client, in_thread, shared_parser
+from tests.serve.serving import Client, in_thread
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 
@@ -204,9 +203,12 @@ def test_the_k_best_trees_show_what_differs(open_page: Open) -> None:
     page = open_page(TELESCOPE)
     expect(page.locator("#rank-label")).to_have_text("Tree 1 of 10: the best")
     assert page.locator(".node.differs").count() == 0
-    page.locator("#rank").fill("2")
-    expect(page.locator("#rank-label")).to_contain_text("Tree 2 of 10: ")
-    expect(page.locator("#rank-label")).to_contain_text("as likely as the best")
+    for rank in range(2, 11):  # a tree may also differ only by what it lacks
+        page.locator("#rank").fill(str(rank))
+        expect(page.locator("#rank-label")).to_contain_text(f"Tree {rank} of 10: ")
+        expect(page.locator("#rank-label")).to_contain_text("as likely as the best")
+        if page.locator(".node.differs").count():
+            break
     assert page.locator(".node.differs").count() > 0
     label = page.locator(".node.differs .phrase").first.text_content()
     expect(page.locator("#difference")).to_contain_text(f"+ {label}")
@@ -438,25 +440,6 @@ def test_axe_finds_nothing_to_complain_about_in_the_docs(open_page: Open, client
     page.goto(f"{client.url}/docs")
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
-
-
-def test_functions_are_shown_if_the_model_has_them(open_page: Open, tmp_path: Path) -> None:
-    from fencepost.parsing.load import load
-
-    folder = random_function_model(tmp_path / "functions")
-    (tmp_path / "metrics").mkdir()
-    parsers = {"en": shared_parser(), "functions": load(folder)}
-    with in_thread(tmp_path / "metrics", parsers) as server:
-        page = open_page("", server=server)
-        page.get_by_label("Model").select_option("functions")
-        page.locator("#reading").select_option("tokens")
-        page.locator("#text").fill("the cat sleeps in the garden .")
-        expect(page.locator("#drawing .word")).to_have_count(7)
-        labels = page.locator("#drawing .phrase").all_text_contents()
-        number = next(at for at, label in enumerate(labels) if "-" in label)
-        page.locator("#drawing [role=treeitem]").filter(has=page.locator(".phrase")).nth(number).click()
-        expect(page.locator("#details")).to_contain_text("Function")
-        expect(page.locator("#details")).to_contain_text(f"{labels[number].split('-')[1]}: ")
 
 
 def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:

@@ -139,7 +139,7 @@ def test_a_model_is_chosen_by_name(tmp_path: Path) -> None:
 
 
 def test_models_say_what_they_can_do(client: Client) -> None:
-    assert client.get("/v1/models").json()["models"] == [{"name": "en", "language": "en", "functions": False}]
+    assert client.get("/v1/models").json()["models"] == [{"name": "en", "language": "en", "functions": True}]
 
 
 def test_labels_are_explained(client: Client) -> None:

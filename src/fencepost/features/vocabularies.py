@@ -57,7 +57,7 @@ class Vocabularies:
             if not functions.symbols:
                 raise TrainingError(
                     "scorer.functions is set, and no label has a function such as NP-SBJ",
-                    hint="`fencepost treebank normalize --keep-functions` keeps them",
+                    hint="keep them (fencepost treebank normalize --keep-functions), or set scorer.functions=false",
                 )
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()

@@ -62,8 +62,7 @@ function parseSoon(choose) {
 const ANALYSIS = {kbest: TREES, probabilities: true};
 
 function common() {
-  const functions = chosenModel()?.functions ?? false;
-  return state.model ? {functions, model: state.model} : {functions};
+  return state.model ? {model: state.model} : {};
 }
 
 function request() {
