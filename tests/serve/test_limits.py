@@ -185,20 +185,6 @@ def test_a_full_queue_is_429_and_drains(tmp_path: Path) -> None:
     assert refused.json()["error"].startswith("the server is busy: 2 requests")
 
 
-def test_too_much_text_in_the_queue_is_429(tmp_path: Path) -> None:
-    parser = SlowParser(shared_parser())
-    parser.go.clear()
-    with in_thread(tmp_path, {"en": parser}, max_body=2_000) as client, ThreadPoolExecutor(8) as pool:
-        text = "It works. " * 190
-        waiting = [pool.submit(client.parse, text=text) for _ in range(4)]
-        time.sleep(3)
-        assert "fencepost_waiting_requests 4" in client.get("/metrics").text
-        assert client.parse(text=text).status == 429
-        assert "7,600 characters" in client.parse(text=text).json()["error"]
-        parser.go.set()
-        assert [future.result().status for future in waiting] == [200] * 4
-
-
 def test_an_answer_that_takes_too_long_is_503(tmp_path: Path) -> None:
     parser = SlowParser(shared_parser())
     parser.go.clear()
