@@ -60,6 +60,6 @@ def test_a_file_that_makes_way_for_a_model_is_mentioned(tmp_path: Path, capsys: 
         write_model(tmp_path, tiny_config(), VOCABULARY, "a card", {})
         os.unlink(tmp_path / "checksums")
     said = capsys.readouterr().err
-    assert f"note: {tmp_path / CONFIG} was not part of the model, and is now {CONFIG}.yours\n" in said
+    assert f"note: {tmp_path / CONFIG} isn't part of the model; it was renamed to {CONFIG}.yours\n" in said
     assert f"{CONFIG}.yours.1\n" in said
     assert (tmp_path / f"{CONFIG}.yours").read_text() == "mine"

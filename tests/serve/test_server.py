@@ -77,8 +77,8 @@ def test_no_process_outlives_a_parent_that_was_killed() -> None:
 
 def children(parent: int) -> list[int]:
     """The processes that a server has started to answer requests."""
-    listed = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True).stdout
-    return [int(line.split()[0]) for line in listed.splitlines() if "spawn_main" in line]
+    listed = subprocess.run(["ps", "-ww", "-o", "pid=,args=", "--ppid", str(parent)], capture_output=True, text=True)
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if "spawn_main" in line]
 
 
 def is_running(process: int) -> bool:
