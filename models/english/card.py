@@ -20,6 +20,7 @@ from evaluate import COLUMNS, row, shown
 
 PLACE: Final = re.compile(r"^\{\{(\w+)\}\}$", re.MULTILINE)
 LEAST: Final = 50  # a function that all test sets together have less often has no row of its own
+KINDS: Final = ("functions", "function_baseline")
 
 
 def main() -> None:
@@ -71,7 +72,10 @@ def probability_table(scores: Mapping[str, Any]) -> Iterator[str]:
 
 
 def function_table(scores: Mapping[str, Any]) -> Iterator[str]:
-    """F1 of functions; in brackets that of the baseline. The last column is their number in the gold trees."""
+    """F1 of functions; in brackets that of the baseline. The last column is their number in the gold trees.
+
+    The first row is the share of all constituents, with and without a function, that get the right one.
+    """
     by_set = {corpus: _by_function(figures.get("functions")) for corpus, figures in scores.items()}
     baseline = {corpus: _by_function(figures.get("function_baseline")) for corpus, figures in scores.items()}
     total: dict[str, int] = {}
@@ -79,10 +83,17 @@ def function_table(scores: Mapping[str, Any]) -> Iterator[str]:
         for name, (_, gold) in found.items():
             total[name] = total.get(name, 0) + gold
     yield from heading(["function", *scores, "in the gold trees"])
+    accuracy = [_beside(*(_accuracy(figures.get(key)) for key in KINDS)) for figures in scores.values()]
+    if set(accuracy) != {"–"}:
+        yield row(["right, or rightly none", *accuracy, ""])
     for name in sorted(total, key=lambda name: (name != "all", -total[name], name)):
         if total[name] >= LEAST:
             cells = [_beside(by_set[corpus].get(name), baseline[corpus].get(name)) for corpus in scores]
             yield row([name if name == "all" else f"`{name}`", *cells, f"{total[name]:,}"])
+
+
+def _accuracy(figures: Mapping[str, Any] | None) -> tuple[float, int] | None:
+    return None if figures is None or "accuracy" not in figures else (float(figures["accuracy"]), 1)
 
 
 def _by_function(figures: Mapping[str, Any] | None) -> dict[str, tuple[float, int]]:

@@ -13,8 +13,9 @@ release.py puts it into the model's folder. A table of the scores is printed on 
   words (raw_text.py), and finds sentences and words itself.
 - Probabilities: the expected calibration error over the constituents of the best trees; and of the constituents with a
   probability of 0.99 or more, their share of all and how many of them are right.
-- Functions, if the model predicts them: F1 of the functions of correctly found constituents. The baseline gives each
-  constituent the function that is most frequent in --train for its label and its parent's label.
+- Functions, if the model predicts them: F1 of the functions of correctly found constituents, and the share of all these
+  constituents, with and without a function, that get the right one. The baseline gives each constituent the function
+  that is most frequent in --train for its label and its parent's label.
 - The speed is in CPU seconds of this process, for the best trees from gold words, without loading the model.
 """
 

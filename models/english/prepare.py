@@ -32,6 +32,8 @@ from edits import (
 )
 from harmonize import harmonize
 from hyphens import join_hyphens
+from rare import condition_sentences, two_object_sentences
+from rates import rate_sentences
 from repairs import repair
 from speech import spoken
 
@@ -46,6 +48,9 @@ SHORTEST_LEAK: Final = 6  # words; shorter test sentences ("Thank you .") may al
 JOINED: Final = 0.5  # share of sentences whose hyphenated words are joined
 QUOTED: Final = ((0.1, STRAIGHT), (0.1, CURLY))
 SPOKEN: Final = {".": 0.2, "?": 0.8, "!": 0.8}  # share of sentences, by their last word, that somebody also says
+# Sentences of our own, and how many of each kind. They join those of the treebank that keeps to Penn's notation.
+WRITTEN: Final = ((900, rate_sentences), (160, condition_sentences), (120, two_object_sentences))
+PENN: Final = "masc"
 # Extra copies: the share of sentences that get one, and how it is written.
 COPIES: Final[tuple[tuple[float, Callable[[Tree], Tree | None]], ...]] = (
     (0.10, without_final_stop),
@@ -76,8 +81,10 @@ def main() -> None:
         choice = random.Random(f"{arguments.seed} {corpus}")
         most = arguments.craft if corpus == "craft" else None
         found = training_trees(read(corpus, ["train"]), corpus, tested, choice, most)
+        if corpus == PENN:
+            found += written_trees(random.Random(f"{arguments.seed} written"))
         if not arguments.functions:
-            found = [without_functions(tree) for tree in found]  # what speech.py adds has functions
+            found = [without_functions(tree) for tree in found]  # what we add has functions
         train += save(arguments.out / f"train.{corpus}.txt", found)
         dev_trees = development_trees(read(corpus, ["dev"]), corpus, choice)
         dev += save(arguments.out / f"dev.{corpus}.txt", dev_trees)
@@ -104,6 +111,10 @@ def training_trees(
     if most is not None:
         kept = choice.sample(kept, min(most, len(kept)))
     return [copy for tree in kept for copy in versions(tree, choice)]
+
+
+def written_trees(choice: random.Random) -> list[Tree]:
+    return [copy for count, write in WRITTEN for tree in write(choice, count) for copy in versions(tree, choice)]
 
 
 def development_trees(items: Sequence[Item], corpus: str, choice: random.Random) -> list[Tree]:

@@ -25,7 +25,7 @@ from index_text import SOURCES
 from label import load_labels
 from mixture import Mixture, Source
 from targets import Targets
-from teacher import add_run_options
+from teacher import OF_ITS_START, add_run_options
 
 from fencepost.backends.torch import find_device
 from fencepost.config.settings import Config
@@ -54,7 +54,7 @@ def main() -> None:
     add_run_options(options)
     arguments = options.parse_args()
     folder = None if arguments.start_from is None else ModelFolder.open(arguments.start_from)
-    encoder = "of the model it starts from" if arguments.encoder is None else arguments.encoder
+    encoder = arguments.encoder or OF_ITS_START
     config = Config.load(CONFIG, [f"pretrained.model={encoder}", *arguments.set])
     files = PretrainedFiles.of(encoder) if folder is None else folder.vocabularies.pretrained
     vocabularies = replace(ModelFolder.open(arguments.teacher).vocabularies, pretrained=files)

@@ -36,6 +36,14 @@ def test_a_wrong_function_is_an_error_of_both_sides() -> None:
     assert counts_of("(TOP (PP (P a) (N b)))", "(TOP (PP-TMP (P a) (N b)))") == (0, 0, 1)
 
 
+def test_accuracy_counts_phrases_without_a_function_too() -> None:
+    found = Tree.from_string("(TOP (S (NP-SBJ (NN a)) (VP (V b) (NP-TMP (N c)) (PP-LOC (P d) (NP (N e)))) (. .)))")
+    counts = score_functions([GOLD], [found])
+    assert (counts.right, counts.compared) == (5, 6)
+    assert counts.to_json()["accuracy"] == counts.accuracy == pytest.approx(100 * 5 / 6)
+    assert FunctionCounts().accuracy == 0
+
+
 def test_a_function_that_the_gold_tree_leaves_open_does_not_count() -> None:
     assert counts_of("(TOP (PP-CLR? (P a) (N b)))", "(TOP (PP-CLR (P a) (N b)))") == (0, 0, 0)
     assert counts_of("(TOP (PP-CLR? (P a) (N b)))", "(TOP (PP-TMP (P a) (N b)))") == (0, 0, 1)

@@ -143,7 +143,7 @@ def test_special_tokens_stand_around_a_sentence(processor: Any, special: tuple[l
 
 
 def byte_pairs() -> str:
-    pairs = Tokenizer(models.BPE())
+    pairs = Tokenizer(models.BPE({"a": 0}, []))
     pairs.pre_tokenizer = pre_tokenizers.ByteLevel()
     return str(pairs.to_str())
 

@@ -1,8 +1,9 @@
-"""The scripts of the English model are run from their own folder, and so are their tests."""
+"""The scripts of models are run from their own folders, and so are their tests."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "models" / "english"))
+for _folder in ("languages", "english"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "models" / _folder))

@@ -13,7 +13,11 @@ TABLES = ("scores", "probabilities", "functions", "errors", "speed")
 
 
 def functions(f1: float, **gold: int) -> dict[str, Any]:
-    return {"f1": f1, "by_function": [{"name": name, "f1": f1, "gold": count} for name, count in gold.items()]}
+    return {
+        "f1": f1,
+        "accuracy": f1 + 5,
+        "by_function": [{"name": name, "f1": f1, "gold": count} for name, count in gold.items()],
+    }
 
 
 SCORED: dict[str, Any] = {
@@ -50,7 +54,16 @@ def test_probabilities_may_all_be_small() -> None:
 
 
 def test_functions_stand_beside_their_baseline_and_rare_ones_are_left_out() -> None:
-    assert list(function_table(SCORES))[2:] == ["| all | 90.0 (60.0) | – | 82 |", "| `SBJ` | 90.0 (60.0) | – | 80 |"]
+    assert list(function_table(SCORES))[2:] == [
+        "| right, or rightly none | 95.0 (65.0) | – |  |",
+        "| all | 90.0 (60.0) | – | 82 |",
+        "| `SBJ` | 90.0 (60.0) | – | 80 |",
+    ]
+
+
+def test_scores_from_before_accuracy_was_measured_have_no_row_for_it() -> None:
+    old = {"wsj": {"functions": {"f1": 90.0, "by_function": []}}}
+    assert [row for row in function_table(old) if "rightly" in row] == []
 
 
 def test_errors_are_added_up_over_test_sets() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from average import average
 from corpus import Collator, Corpus, Ragged, translation
 from fit import Fit, Length, soft_function_loss
 from gold import named_numbers
@@ -17,7 +18,9 @@ from label import label
 from measure import measured
 from mixture import Mixture, Source
 from prune import pruned
+from safetensors.torch import load_file
 from targets import Targets
+from teacher import main as teach
 from teaching import TEMPERATURES, Believed, Teachers, fit_temperatures, sparse
 
 from fencepost.backends.torch import TorchBackend
@@ -387,3 +390,51 @@ def test_teacher_and_student_learn_functions(tmp_path: Path, marked: tuple[Confi
     likely = found.probabilities > 0.5
     assert found.functions[likely].tolist() == gold.functions.tolist()
     assert 0.9 < found.probabilities[likely].mean() < 1
+
+
+def test_a_teacher_can_start_from_a_model_and_another_can_have_its_labels(
+    tmp_path: Path, marked: tuple[Config, Vocabularies], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, vocabularies = marked
+    marked_fit(config, vocabularies, 3).run(tmp_path / "first", checks=1)
+    data = tmp_path / "data"
+    data.mkdir()
+    new = "(TOP (NP-VOC (QP (CD 3)) (NN cat)))"  # QP is new
+    for name in ("train.gum.txt", "train.masc.txt", "train.craft.txt", "dev.txt"):
+        (data / name).write_text("\n".join(map(str, [*MARKED, new])) + "\n")
+    settings = [
+        f"--set={each}" for each in (*SMALL, "scorer.function_hidden=8", "train.precision=fp32", "pretrained.mask=0.0")
+    ]
+
+    def run(out: str, *options: str) -> ModelFolder:
+        given = ["teacher.py", f"--data={data}", f"--out={tmp_path / out}", "--steps=2", "--checks=1", *settings]
+        monkeypatch.setattr("sys.argv", [*given, *options])
+        teach()
+        return ModelFolder.open(tmp_path / out)
+
+    first = ModelFolder.open(tmp_path / "first")
+    one = run("one", f"--start-from={tmp_path / 'first'}")
+    other = run("other", f"--encoder={tmp_path / 'encoder'}", f"--labels-of={tmp_path / 'first'}")
+    known = len(first.vocabularies.labels)
+    assert one.vocabularies.labels.chains[:known] == first.vocabularies.labels.chains
+    assert len(one.vocabularies.labels) == known + 1
+    Teachers.load([one.path, other.path], "cpu", "fp32")  # raises unless they have the same labels and tags
+    before, after = (load_file(folder.path / WEIGHTS)["span_scorer.output.weight"] for folder in (first, one))
+    assert torch.allclose(after[: len(before)], before, atol=0.05)
+    fresh = load_file(other.path / WEIGHTS)["span_scorer.output.weight"]
+    assert not torch.allclose(fresh[: len(before)], before, atol=0.05)
+
+
+def test_weights_are_averaged_and_the_function_scorer_is_kept(
+    tmp_path: Path, marked: tuple[Config, Vocabularies]
+) -> None:
+    config, vocabularies = marked
+    for steps in (2, 5):
+        marked_fit(config, vocabularies, steps).run(tmp_path / str(steps), checks=1)
+    average(tmp_path / "2", tmp_path / "5", tmp_path / "mean")
+    first, second, mean = (load_file(tmp_path / name / WEIGHTS) for name in ("2", "5", "mean"))
+    name, kept = "span_scorer.output.weight", "function_scorer.output.weight"
+    torch.testing.assert_close(mean[name], (first[name] + second[name]) / 2)
+    assert not torch.equal(first[name], second[name])
+    assert torch.equal(mean[kept], second[kept])
+    Teachers.load([tmp_path / "mean"], "cpu", "fp32")

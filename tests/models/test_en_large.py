@@ -15,6 +15,7 @@ import pytest
 from release import release, require_small
 
 from fencepost.export.onnx import export_onnx
+from fencepost.parsing.load import load
 from fencepost.storage.model_files import ONNX, format_scores
 from fencepost.storage.model_folder import ModelFolder
 from tests.backends.test_onnx import write_folder
@@ -87,7 +88,7 @@ def test_the_installed_distribution_is_found_by_name(distribution: Path, tmp_pat
 
     _, en_large = sorted(run("models").splitlines()[1:])
     assert en_large.split()[:5] == ["en-large", "en", en_large.split()[2], "wsj", "94.8"]
-    assert "fencepost-en-large 0.1.0" in en_large
+    assert "fencepost-en-large 0.2.0" in en_large
     assert "the model parses" in run("models", "verify", "en-large")
     assert run("parse", "--model", "en-large", "--text", "It rained.").count("(") >= 4
 
@@ -120,3 +121,21 @@ def test_fencepost_itself_contains_no_other_distribution(tmp_path: Path) -> None
         names = [*files.namelist(), *packed.getnames()]
     assert any(name.endswith("models/english/README.md") for name in names)
     assert not [name for name in names if "en-large" in name or "en_large" in name]
+
+
+MODEL = EN_LARGE / "src" / "fencepost_en_large" / "en-large"
+
+
+@pytest.mark.skipif(not MODEL.is_dir(), reason="needs a clone: the source distribution leaves en-large out")
+@pytest.mark.parametrize(
+    ("sentence", "phrase"),
+    [
+        ("Had I known the truth , I would have stayed .", "(SBAR (SINV (VBD Had)"),
+        ("The company earned $ 3.75 a share .", "(NP (NP ($ $) (CD 3.75)) (NP (DT a) (NN share)))"),
+        ("He fed her cat food .", "(NP (PRP her)) (NP (NN cat) (NN food))"),
+        ("He is liable on conviction to a fine .", "(PP (IN on) (NP (NN conviction))) (PP (TO to)"),
+    ],
+)
+def test_the_large_model_knows_what_was_taught_last(sentence: str, phrase: str) -> None:
+    (tree,) = load(MODEL).parse([sentence.split()])
+    assert phrase in str(tree)

@@ -63,7 +63,7 @@ def test_what_a_treebank_does_not_mark_stays_open() -> None:
         ("(S (NP (PRP it)) (VP (VBZ rains)))", "(S (NP-SBJ (PRP it)) (VP (VBZ rains)))"),
         (
             "(S (NP (NN tea)) (NP-SBJ (PRP I)) (VP (VBP like)))",
-            "(S (NP (NN tea)) (NP-SBJ (PRP I)) (VP (VBP like)))",
+            "(S (NP-PRD?-TMP?-TPC?-VOC?-ADV? (NN tea)) (NP-SBJ (PRP I)) (VP (VBP like)))",
         ),
         (
             "(S (NP-SBJ (PRP I)) (VP (VBP ask) (NP-SBJ (PRP you)) (VP (TO to))))",
@@ -72,10 +72,42 @@ def test_what_a_treebank_does_not_mark_stays_open() -> None:
         ("(VP (VBZ is) (ADJP (JJ good)))", "(VP (VBZ is) (ADJP-PRD (JJ good)))"),
         ("(ADVP (NP-TMP (CD two)) (RB ago))", "(ADVP (NP (CD two)) (RB ago))"),
         ("(PP (IN by) (NP-LGS (PRP us)))", "(PP (IN by) (NP-LGS (PRP us)))"),
+        ("(NP (NN end) (PP-TMP (IN of) (NN May)))", "(NP (NN end) (PP (IN of) (NN May)))"),
+        ("(NP (NN man) (PP-LOC (IN in) (NN bed)))", "(NP (NN man) (PP-LOC (IN in) (NN bed)))"),
+        ("(NP (NN man) (PP (IN in) (NN bed)))", "(NP (NN man) (PP-LOC?-TMP?-DIR? (IN in) (NN bed)))"),
+        ("(NP (NN man) (ADVP-MNR (RB alone)))", "(NP (NN man) (ADVP (RB alone)))"),
+        ("(NP (CD ten) (NP-TMP (DT a) (NN day)))", "(NP (CD ten) (NP-ADV (DT a) (NN day)))"),
+        ("(NP (NN man) (NP-TMP (CD 1999)))", "(NP (NN man) (NP-TMP? (CD 1999)))"),
+        ("(NP (NN man) (NP-ADV (PRP himself)))", "(NP (NN man) (NP-LOC? (PRP himself)))"),
+        ("(ADVP (RB out) (PP-DIR (IN of) (NN bed)))", "(ADVP (RB out) (PP (IN of) (NN bed)))"),
+        ("(ADJP (JJ new) (PP-LOC (IN in) (NN town)))", "(ADJP (JJ new) (PP-LOC? (IN in) (NN town)))"),
+        ("(ADJP (JJ sad) (S-PRP (VP (TO to))))", "(ADJP (JJ sad) (S (VP (TO to))))"),
+        ("(VP (VBD went) (PP-DIR (TO to) (NN bed)))", "(VP (VBD went) (PP-DIR-CLR? (TO to) (NN bed)))"),
+        ("(VP (VBN used) (S-PRP (VP (TO to))))", "(VP (VBN used) (S-CLR (VP (TO to))))"),
+        ("(VP (VBD came) (S-PRP (VP (TO to))))", "(VP (VBD came) (S-PRP (VP (TO to))))"),
+        ("(S (ADVP-TMP (RB However)))", "(S (ADVP-LOC?-MNR? (RB However)))"),
+        ("(S (ADVP-TMP (RB Now)))", "(S (ADVP-TMP (RB Now)))"),
     ],
 )
 def test_gum_gets_the_functions_that_penn_gives(before: str, expected: str) -> None:
     assert after(before, "gum") == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("(VP (VBD x) (S-MNR (VP (VBG using))))", "(VP (VBD x) (S-ADV-MNR? (VP (VBG using))))"),
+        ("(VP (VBN used) (S-PRP (VP (TO to))))", "(VP (VBN used) (S-CLR (VP (TO to))))"),
+        ("(VP (VBD x) (PP-MNR (IN as) (NN y)))", "(VP (VBD x) (PP-MNR-CLR? (IN as) (NN y)))"),
+        ("(VP (VBD x) (PP-LOC (IN in) (NN y)))", "(VP (VBD x) (PP-LOC (IN in) (NN y)))"),
+        ("(VP (VBD x) (PP-MNR (VBG according) (NN y)))", "(VP (VBD x) (PP-MNR? (VBG according) (NN y)))"),
+        ("(NP (NNP Lyon) (, ,) (NP-LOC (NNP France)))", "(NP (NNP Lyon) (, ,) (NP-LOC? (NNP France)))"),
+        ("(S (ADVP (RB Here)))", "(S (ADVP-LOC?-CLR?-DIR? (RB Here)))"),
+        ("(S (ADVP (RB Thus)))", "(S (ADVP (RB Thus)))"),
+    ],
+)
+def test_craft_gets_the_functions_that_penn_gives(before: str, expected: str) -> None:
+    assert after(before, "craft") == expected
 
 
 @pytest.mark.parametrize(

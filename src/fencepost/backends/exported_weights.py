@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from fencepost.chart.scores import Floats
 from fencepost.config.settings import Config, LexicalKind
 from fencepost.features.encoder_families import family_of
-from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, graphs
+from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, graphs, reads
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention
 from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, SelfAttentiveEncoder
 from fencepost.model.linear import BlockDiagonal
@@ -68,6 +68,12 @@ class _WeightsInOrder:
         """[inputs, outputs]; in int8 each column has its own scale."""
         matrix, *scale = self.take("MatMul", "MatMulIntegerToFloat")
         return _dequantised(matrix, scale[0][None]) if scale else _with_axes(2, matrix)
+
+    def affine(self, *, joint: bool) -> tuple[Floats, Floats]:
+        """A matrix [inputs, outputs] and a bias; a model of several treebanks chooses from their columns."""
+        if not joint:
+            return self.matrix(), self.bias()
+        return _with_axes(2, *self.take("Gather")), _with_axes(1, *self.take("Gather"))
 
     def table(self) -> Floats:
         """[N, d]; in int8 each row has its own scale."""
@@ -143,15 +149,16 @@ def _model(weights: _WeightsInOrder, model: ParserModel, config: Config) -> None
     _encoder(weights, model.encoder)
     _put(model.span_scorer.hidden.weight, weights.matrix().T)
     if model.tag_scorer is not None:
-        _tags(weights, model.tag_scorer)
+        _tags(weights, model.tag_scorer, joint=reads(config, "treebanks"))
 
 
-def _spans(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> None:
+def _spans(weights: _WeightsInOrder, model: ParserModel, config: Config) -> None:
     scorer = model.span_scorer
     _put(scorer.hidden.bias, weights.bias())
     _norm(weights, scorer.norm)
-    _put(scorer.output.weight, weights.matrix().T[1:])  # the empty label has a column of zeros
-    _put(scorer.output.bias, weights.bias()[1:])
+    weight, bias = weights.affine(joint=reads(config, "treebanks"))
+    _put(scorer.output.weight, weight.T[1:])  # the empty label has a column of zeros
+    _put(scorer.output.bias, bias[1:])
 
 
 def _functions(weights: _WeightsInOrder, model: ParserModel, _config: Config) -> None:
@@ -220,7 +227,12 @@ def _char_attention(weights: _WeightsInOrder, module: Any) -> None:
 
 _Module = Callable[[_WeightsInOrder, Any], None]
 # The weights of lexical kinds: those of ``export.parser.TOKEN_VECTORS``, then those of ``export.letters.WORD_VECTORS``.
-TOKEN_WEIGHTS: Final[dict[LexicalKind, _Module]] = {"words": _embedding, "tags": _embedding, "pretrained": _projection}
+TOKEN_WEIGHTS: Final[dict[LexicalKind, _Module]] = {
+    "words": _embedding,
+    "tags": _embedding,
+    "pretrained": _projection,
+    "treebank": _embedding,
+}
 WORD_WEIGHTS: Final[dict[LexicalKind, _Module]] = {
     "char_lstm": _char_lstm,
     "char_concat": _embedding,
@@ -280,14 +292,16 @@ def _linear(weights: _WeightsInOrder, map_: nn.Linear, *biased_by: str) -> None:
     _put(map_.bias, weights.bias(*biased_by))
 
 
-def _tags(weights: _WeightsInOrder, scorer: TagScorer) -> None:
+def _tags(weights: _WeightsInOrder, scorer: TagScorer, *, joint: bool) -> None:
     inner, norm, _, outer = scorer.layers
     assert isinstance(inner, nn.Linear)
     assert isinstance(norm, nn.LayerNorm)
     assert isinstance(outer, nn.Linear)
     _linear(weights, inner)
     _norm(weights, norm)
-    _linear(weights, outer)
+    weight, bias = weights.affine(joint=joint)
+    _put(outer.weight, weight.T)
+    _put(outer.bias, bias)
 
 
 def _lstm(weights: _WeightsInOrder, lstm: nn.LSTM) -> None:

@@ -26,6 +26,8 @@ class FunctionCounts:
     matched: Counter[str] = field(default_factory=Counter)
     gold: Counter[str] = field(default_factory=Counter)
     predicted: Counter[str] = field(default_factory=Counter)
+    compared: int = 0  # phrases with and without a function
+    right: int = 0
 
     def add(self, gold: Sequence[tuple[Phrase, Mark]], predicted: Sequence[tuple[Phrase, str | None]]) -> None:
         """Counts the functions of the phrases of a sentence that are in both trees."""
@@ -39,11 +41,18 @@ class FunctionCounts:
     def _count(self, mark: Mark, function: str | None) -> None:
         if function is not None and function in mark.maybe:
             return
+        self.compared += 1
+        self.right += function == mark.function
         if mark.function is not None:
             self.gold[mark.function] += 1
         if function is not None:
             self.predicted[function] += 1
             self.matched[function] += function == mark.function
+
+    @property
+    def accuracy(self) -> float:
+        """The share of phrases whose function is right, in percent; that a phrase has none counts too."""
+        return 100 * self.right / self.compared if self.compared else 0.0
 
     def total(self) -> Brackets:
         return Brackets(self.matched.total(), self.gold.total(), self.predicted.total())
@@ -55,7 +64,7 @@ class FunctionCounts:
 
     def to_json(self) -> dict[str, Any]:
         total = self.total()
-        figures = {"precision": total.precision, "recall": total.recall, "f1": total.f1}
+        figures = {"precision": total.precision, "recall": total.recall, "f1": total.f1, "accuracy": self.accuracy}
         return {**figures, "by_function": [row.to_json() for row in self.rows()]}
 
 

@@ -32,6 +32,7 @@ class Counts(Brackets):
 
     @staticmethod
     def of(comparisons: Sequence[Comparison]) -> Counts:
+        """The counts of sentences that were compared one by one."""
         valid = [comparison for comparison in comparisons if comparison.status is Status.VALID]
         brackets = [(each.matched.total(), each.gold.total(), each.predicted.total()) for each in valid]
         errors = [comparison for comparison in comparisons if comparison.status is Status.ERROR]
@@ -67,10 +68,12 @@ class Counts(Brackets):
 
     @property
     def complete_match(self) -> float:
+        """Sentences with exactly the gold brackets."""
         return percent(self.complete, self.valid)
 
     @property
     def tag_accuracy(self) -> float:
+        """Words with the gold tag."""
         return percent(self.correct_tags, self.words)
 
     @property
@@ -80,13 +83,16 @@ class Counts(Brackets):
 
     @property
     def no_crossing(self) -> float:
+        """Sentences without crossing brackets."""
         return percent(self.uncrossed, self.valid)
 
     @property
     def two_or_less_crossing(self) -> float:
+        """Sentences with at most two crossing brackets."""
         return percent(self.hardly_crossed, self.valid)
 
     def to_json(self) -> dict[str, Any]:
+        """All counts and percentages, for ``json.dumps``."""
         return {
             "sentences": self.sentences,
             "precision": self.precision,
@@ -115,13 +121,22 @@ def _sums(one: Counts, other: Counts) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Score(Counts):
-    """The counts of all sentences, and of the short ones: up to ``cutoff`` words."""
+    """The counts of all sentences, and of the short ones: up to ``cutoff`` words. Scores can be added.
+
+    >>> one = score(["(TOP (S (NP (NN rain)) (VP (VBD fell))))"], ["(TOP (S (NP (NN rain)) (VP (VBD fell))))"])
+    >>> other = score(["(TOP (S (NP (NN rain)) (VP (VBD fell))))"], ["(TOP (S (NP (NN rain)) (NP (VBD fell))))"])
+    >>> one.f1, (one + other).matched, (one + other).gold
+    (100.0, 5, 6)
+    >>> (one + other).complete_match
+    50.0
+    """
 
     short: Counts = Counts()
     cutoff: int = ScoreParams.cutoff
 
     @staticmethod
     def over(comparisons: Sequence[Comparison], cutoff: int) -> Score:
+        """The score of sentences that were compared one by one."""
         short = Counts.of([comparison for comparison in comparisons if comparison.length <= cutoff])
         long = Counts.of([comparison for comparison in comparisons if comparison.length > cutoff])
         return Score(**_sums(short, long), short=short, cutoff=cutoff)
@@ -134,6 +149,7 @@ class Score(Counts):
         return Score(**_sums(self, other), short=self.short + other.short, cutoff=self.cutoff)
 
     def to_json(self) -> dict[str, Any]:
+        """All counts and percentages, for ``json.dumps``."""
         return {**super().to_json(), "cutoff": self.cutoff, "short": self.short.to_json()}
 
 
@@ -148,6 +164,12 @@ def score(gold: Parses, predicted: Parses, params: str | Path | ScoreParams = "c
 
     Each side is a path or a sequence of trees (``Tree``, ``nltk.Tree`` or bracket strings; None for a missing
     parse). ``params`` is ``collins``, ``spmrl``, ``none`` or the path of a .prm file.
+
+    >>> gold = ["(TOP (S (NP (PRP I)) (VP (VBD ate) (NP (NNS figs)))))"]
+    >>> predicted = ["(TOP (S (NP (PRP I)) (VP (VBD ate)) (NP (NNS figs))))"]
+    >>> result = score(gold, predicted)
+    >>> result.precision, result.recall, result.f1
+    (75.0, 75.0, 75.0)
     """
     params = load_params(params)
     return Score.over(compare(gold, predicted, params), params.cutoff)

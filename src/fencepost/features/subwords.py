@@ -238,6 +238,8 @@ def _tokenizer(text: str, size: int) -> Tokenizer:
 def _check_numbers(settings: dict[str, Any], size: int) -> None:
     """Raises an error unless all sub-tokens have numbers below ``size``."""
     vocabulary, added = settings["model"]["vocab"], settings.get("added_tokens") or []
+    if not vocabulary:
+        raise ValueError("it knows no sub-tokens")
     if isinstance(vocabulary, list):  # numbered from 0
         _require_numbers([len(vocabulary) - 1], size)
     else:

@@ -26,7 +26,7 @@ class SubwordTable:
     def __init__(self, path: Path) -> None:
         try:
             self._table: npt.NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
-        except (OSError, ValueError, EOFError, OverflowError) as error:
+        except Exception as error:  # it reads the header as Python, with whatever errors that has
             raise ModelError(f"{path}: numpy can't read it: {error!s:.200}", hint=COPY_AGAIN) from error
         dtype, axes = self._table.dtype, self._table.ndim
         self._scaled = axes == 1 and dtype.names == ("scale", "numbers")

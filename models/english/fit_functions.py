@@ -1,0 +1,308 @@
+"""Trains the function scorer of a finished model again, and leaves the rest of the model as it is.
+
+    python models/english/fit_functions.py --model MODEL --data DATA --out FOLDER
+        [--share masc=3 gum=1 craft=1] [--steps 3000] [--first 9000] [--vectors VECTORS] [--seed 1] [--device cpu]
+
+MODEL is a folder that training or `fencepost export` wrote. FOLDER gets a copy of it, in which only the function scorer
+is new: functions.onnx in an export, otherwise the weights in model.safetensors. DATA comes from `prepare.py
+--functions`.
+
+The model reads the first 9,000 training sentences of each treebank once, and the scorer learns from its vectors of the
+gold constituents, so this takes minutes on a CPU. With --vectors, the vectors are kept in that folder, and another run
+with the same model and sentences doesn't read them again.
+
+GUM and CRAFT have conventions of their own that functions.py can't express. So each treebank has a vector that is added
+in training, and the finished scorer keeps that of the treebank that follows Penn's conventions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from corpora import TRAINED_ON
+from gold import named_numbers
+from prepare import PENN
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from fencepost.backends.onnx import OnnxBackend
+from fencepost.backends.torch import TorchBackend, vocab_sizes
+from fencepost.evaluation.functions import FunctionCounts, marked_phrases
+from fencepost.export.parser import functions_graph
+from fencepost.features.batching import pieces
+from fencepost.features.indexer import Indexer
+from fencepost.features.pretrained_files import ENCODER, TOKENIZER
+from fencepost.model.loss import function_loss
+from fencepost.model.scorer import FunctionScorer
+from fencepost.storage.model_files import (
+    CARD,
+    CHECKSUMS,
+    CONFIG,
+    FUNCTIONS,
+    ONNX,
+    VOCABULARIES,
+    WEIGHTS,
+    listed_files,
+)
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import making_model, write_model
+from fencepost.training.data import gold_tree
+from fencepost.training.weights import read_check, read_fingerprints, save_weights
+from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Sentence, Treebank
+
+Halves = npt.NDArray[np.float16]
+
+SHARES: Final = {"gum": 1.0, "masc": 3.0, "craft": 1.0}
+FIRST: Final = 9_000
+STEPS: Final = 3_000
+BATCH: Final = 640  # constituents
+RATE: Final = 2e-3
+WARMUP: Final = 100
+DECAY: Final = 0.01
+SMOOTHING: Final = 0.05  # the share of the loss that asks for all functions alike, where the treebank allows just one
+AVERAGE: Final = 0.998  # weight of the old average of the weights in the new one, in the second half of the steps
+DROPOUT: Final = 0.2  # of the hidden layer; half of it for the vectors
+TOKENS: Final = 4_000  # read at once
+REPORTED: Final = 500  # steps between two lines of output
+REWRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)  # by ``write_model`` itself
+
+SCORER: Final = "function_scorer."  # how the names of its weights begin
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The gold constituents of a treebank, the vectors of its fenceposts, and the functions that each may have."""
+
+    vectors: Tensor  # [F, d_model], in half precision
+    starts: Tensor  # [C] fenceposts, counted through the treebank, as are ends
+    ends: Tensor
+    labels: Tensor
+    parents: Tensor
+    allowed: Tensor  # [C, functions]
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--model", type=Path, required=True)
+    options.add_argument("--data", type=Path, required=True)
+    options.add_argument("--out", type=Path, required=True)
+    options.add_argument("--share", nargs="*", default=[], metavar="TREEBANK=SHARE")
+    options.add_argument("--steps", type=int, default=STEPS)
+    options.add_argument("--first", type=int, default=FIRST, help="only the first N sentences of each treebank")
+    options.add_argument("--vectors", type=Path, help="keep the model's vectors in this folder")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--device", default="cpu", help="of a model that isn't an export")
+    arguments = options.parse_args()
+    folder = ModelFolder.open(arguments.model)
+    if folder.vocabularies.functions is None:
+        raise SystemExit(f"{arguments.model} doesn't predict functions")
+    with making_model(arguments.out):
+        reader = VectorReader(folder, arguments.device, arguments.vectors)
+        examples = {}
+        for name in TRAINED_ON:
+            trees = _trees(arguments.data, "train", name, arguments.first)
+            examples[name] = reader.examples(trees, f"train.{name}")
+            print(f"{name}: {len(examples[name]):,} constituents", flush=True)
+        shares = SHARES | named_numbers(arguments.share)
+        scorer = fit(folder, examples, shares, steps=arguments.steps, seed=arguments.seed)
+        for name in TRAINED_ON:
+            trees = _trees(arguments.data, "dev", name, arguments.first)
+            total = counted(scorer, folder, reader.examples(trees, f"dev.{name}"), trees).total()
+            print(f"{name}, development: F1 {total.f1:.2f} over gold constituents", flush=True)
+        write(folder, scorer, arguments.out)
+
+
+def _trees(data: Path, part: str, name: str, first: int) -> list[Tree]:
+    return list(Treebank.load(data / f"{part}.{name}.txt"))[:first]
+
+
+class VectorReader:
+    """Reads sentences with a finished model: an export on ONNX Runtime, and other models on torch."""
+
+    def __init__(self, folder: ModelFolder, device: str = "cpu", kept: Path | None = None) -> None:
+        """``kept`` is a folder for the vectors of sentences that another run needs again."""
+        self._folder, self._kept = folder, kept
+        self._indexer = Indexer(folder.config, folder.vocabularies)
+        self._backend = OnnxBackend.load(folder) if folder.has(ONNX) else TorchBackend.load(folder, device)
+
+    def examples(self, trees: Sequence[Tree], name: str) -> Examples:
+        """``name`` is that of the file in which the vectors are kept."""
+        gold = [gold_tree(tree, self._folder.vocabularies).functions for tree in trees]
+        lengths = np.array([len(tree.words()) for tree in trees])
+        first = np.cumsum(lengths + 1) - lengths - 1
+        columns: dict[str, list[Tensor]] = {"starts": [], "ends": [], "labels": [], "parents": [], "allowed": []}
+        for functions, post in zip(gold, first.tolist(), strict=True):
+            assert functions is not None
+            own = functions.constituents
+            arrays = (own.starts + post, own.ends + post, own.labels, own.parents, functions.allowed)
+            for column, array in zip(columns.values(), arrays, strict=True):
+                column.append(torch.from_numpy(array))
+        return Examples(
+            torch.from_numpy(self._vectors([tree.words() for tree in trees], lengths.tolist(), name)),
+            **{name: torch.cat(parts) for name, parts in columns.items()},
+        )
+
+    def _vectors(self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], name: str) -> Halves:
+        path = None if self._kept is None else self._kept / f"{name}.npy"
+        if path is not None and path.exists():
+            kept: Halves = np.load(path)
+            if len(kept) != sum(lengths) + len(lengths):
+                raise SystemExit(f"{path} has the vectors of other sentences: remove it")
+            return kept
+        found: list[Halves] = [np.empty((0, 0), np.float16)] * len(sentences)
+        for places in pieces(lengths, TOKENS):
+            batch = self._indexer.batch([Sentence(tuple(sentences[place])) for place in places])
+            ends = np.cumsum(batch.lengths + 1)[:-1]
+            for place, vectors in zip(places, np.split(self._backend.vectors(batch), ends), strict=True):
+                found[place] = vectors.astype(np.float16)
+        joined = np.concatenate(found)
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.save(path, joined)
+        return joined
+
+
+class Trained(nn.Module):
+    """A function scorer in training. Treebanks have vectors of their own, in the hidden layer and for the functions."""
+
+    def __init__(self, scorer: FunctionScorer, treebanks: int) -> None:
+        super().__init__()
+        self.scorer = scorer
+        self.hidden = nn.Embedding(treebanks, scorer.hidden.out_features)
+        self.output = nn.Embedding(treebanks, scorer.output.out_features)
+        self.vector_dropout, self.dropout = nn.Dropout(DROPOUT / 2), nn.Dropout(DROPOUT)
+        nn.init.zeros_(self.hidden.weight)
+        nn.init.zeros_(self.output.weight)
+
+    def forward(self, spans: Tensor, labels: Tensor, parents: Tensor, treebanks: Tensor) -> Tensor:
+        """[C, 2 d_model] -> [C, functions]"""
+        scorer = self.scorer
+        context = scorer.label(labels) + scorer.parent(parents) + self.hidden(treebanks)
+        hidden = scorer.norm(scorer.hidden(self.vector_dropout(spans)) + context).relu()
+        scores: Tensor = scorer.output(self.dropout(hidden)) + self.output(treebanks)
+        return scores
+
+    @torch.no_grad()
+    def finished(self, treebank: int) -> FunctionScorer:
+        """The scorer with the vectors of this treebank."""
+        self.scorer.hidden.bias.add_(self.hidden.weight[treebank])
+        self.scorer.output.bias.add_(self.output.weight[treebank])
+        return self.scorer.eval()
+
+
+def fit(
+    folder: ModelFolder, examples: Mapping[str, Examples], shares: Mapping[str, float], *, steps: int, seed: int
+) -> FunctionScorer:
+    """A new scorer. The constituents of a step are drawn from the treebanks by their shares."""
+    torch.manual_seed(seed)
+    draw = np.random.default_rng(seed)
+    model = Trained(_new_scorer(folder, next(iter(examples.values()))), len(examples))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY)
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGE))  # type: ignore[no-untyped-call]
+    began, losses = time.monotonic(), 0.0
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = RATE * min(1, (step + 1) / WARMUP) * (1 - step / steps)
+        scores, allowed = _batch(model, examples, shares, draw)
+        loss = smooth_loss(scores, allowed).mean()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        if step >= steps // 2:
+            average.update_parameters(model)
+        losses += loss.item()
+        if (step + 1) % REPORTED == 0:
+            print(f"step {step + 1}: loss {losses / REPORTED:.4f}, {time.monotonic() - began:.0f} s", flush=True)
+            losses = 0.0
+    trained = average.module
+    assert isinstance(trained, Trained)
+    return trained.finished(list(examples).index(PENN))
+
+
+def smooth_loss(scores: Tensor, allowed: Tensor) -> Tensor:
+    """``function_loss``, smoothed where exactly one function is allowed. [C]"""
+    loss = function_loss(scores, allowed)
+    certain = allowed.sum(dim=1) == 1
+    return torch.where(certain, (1 - SMOOTHING) * loss - SMOOTHING * scores.log_softmax(dim=1).mean(dim=1), loss)
+
+
+def _new_scorer(folder: ModelFolder, examples: Examples) -> FunctionScorer:
+    sizes, hidden = vocab_sizes(folder.vocabularies), folder.config.scorer.function_hidden
+    scorer = FunctionScorer(examples.vectors.shape[1], hidden, sizes.single_labels, sizes.functions)
+    for table in (scorer.label, scorer.parent):
+        nn.init.normal_(table.weight, std=0.1)
+    return scorer
+
+
+def _batch(
+    model: Trained, examples: Mapping[str, Examples], shares: Mapping[str, float], draw: np.random.Generator
+) -> tuple[Tensor, Tensor]:
+    weights = np.array([shares[name] for name in examples])
+    counts = draw.multinomial(BATCH, weights / weights.sum())
+    spans, labels, parents, allowed = [], [], [], []
+    for part, count in zip(examples.values(), counts.tolist(), strict=True):
+        rows = torch.from_numpy(draw.integers(0, len(part), count))
+        spans.append(_spans(part, rows))
+        labels.append(part.labels[rows])
+        parents.append(part.parents[rows])
+        allowed.append(part.allowed[rows])
+    treebanks = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
+    return model(torch.cat(spans), torch.cat(labels), torch.cat(parents), treebanks), torch.cat(allowed)
+
+
+def _spans(examples: Examples, rows: Tensor) -> Tensor:
+    ends = examples.starts[rows], examples.ends[rows]
+    return torch.cat([examples.vectors[posts] for posts in ends], dim=1).float()
+
+
+@torch.inference_mode()
+def counted(scorer: FunctionScorer, folder: ModelFolder, examples: Examples, trees: Sequence[Tree]) -> FunctionCounts:
+    """The scores of the functions of gold constituents."""
+    parts = torch.split(torch.arange(len(examples)), BATCH)
+    best = [number for rows in parts for number in _best(scorer, examples, rows)]
+    assert folder.vocabularies.functions is not None
+    names = (None, *folder.vocabularies.functions.symbols)
+    found = iter(best)
+    counts = FunctionCounts()
+    for tree in trees:
+        marked = marked_phrases(tree)
+        counts.add(marked, [(phrase, names[next(found)]) for phrase, _ in marked])
+    return counts
+
+
+def _best(scorer: FunctionScorer, examples: Examples, rows: Tensor) -> Iterator[int]:
+    context = scorer.label(examples.labels[rows]) + scorer.parent(examples.parents[rows])
+    hidden = scorer.norm(scorer.hidden(_spans(examples, rows)) + context).relu()
+    yield from scorer.output(hidden).argmax(dim=1).tolist()
+
+
+def write(folder: ModelFolder, scorer: FunctionScorer, out: Path) -> None:
+    """Writes a copy of the model with this scorer."""
+    files = {name: (folder.path / name).read_bytes() for name in listed_files(folder.path) if name not in REWRITTEN}
+    card = (folder.path / CARD).read_text("utf-8")
+    if folder.has(ONNX):
+        files[FUNCTIONS] = functions_graph(scorer)
+        write_model(out, folder.config, folder.vocabularies, card, files)
+        return
+    weights = load_file(folder.path / WEIGHTS)
+    weights |= {SCORER + name: tensor for name, tensor in scorer.state_dict().items()}
+    check, fingerprints = read_check(folder.path), read_fingerprints(folder.path)
+    save_weights(out, folder.config, folder.vocabularies, card, weights, check, fingerprints)
+
+
+if __name__ == "__main__":
+    main()

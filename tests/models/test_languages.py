@@ -1,0 +1,109 @@
+"""The recipe of the language models, with tiny treebanks."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import evaluate_language
+import language_card
+import prepare_languages
+import pytest
+import release_language
+from languages import JOINT, LANGUAGES
+
+from fencepost.config.toml import load_config
+from fencepost.export.onnx import export_onnx
+from fencepost.parsing.load import load
+from fencepost.storage.model_files import read_scores
+from fencepost.training.train import train
+from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Treebank
+from tests.extras import ROOT
+from tests.samples import TREES, marked, tiny_config
+
+RECIPE = ROOT / "models" / "languages"
+FREE = ("yes", "no")
+
+
+@pytest.fixture
+def treebanks(tmp_path: Path) -> Path:
+    """The same trees for all languages; every other Japanese tree is not free."""
+    for language in LANGUAGES.values():
+        folder = tmp_path / "treebanks" / language.treebank
+        folder.mkdir(parents=True)
+        for part, trees in (("train", TREES), ("dev", TREES[:2]), ("test", TREES[2:5])):
+            Treebank(trees).save(folder / f"{part}.txt")
+            rows = [f"{number}\t{FREE[number % 2]}" for number in range(len(trees))]
+            (folder / f"{part}.meta.tsv").write_text("\n".join(["line\tcommercial", *rows]) + "\n")
+    return tmp_path / "treebanks"
+
+
+def run(main: object, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
+    assert callable(main)
+    monkeypatch.setattr(sys, "argv", ["script", *map(str, arguments)])
+    main()
+
+
+@pytest.mark.parametrize("name", [*LANGUAGES, JOINT])
+def test_every_model_has_a_configuration_that_says_how_to_run_it(name: str) -> None:
+    config = load_config(RECIPE / f"{name}.toml")
+    assert config.scorer.predict_tags
+    assert config.eval.params == "spmrl"
+    assert ("treebank" in config.lexical) == (name == JOINT)
+    assert config.language == ("mul" if name == JOINT else LANGUAGES[name].code)
+    assert f"fencepost train models/languages/{name}.toml" in (RECIPE / f"{name}.toml").read_text()
+
+
+def test_data_are_free_and_apart_and_the_joint_ones_are_marked(
+    treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data"
+    run(prepare_languages.main, monkeypatch, "--treebanks", treebanks, "--out", data)
+    assert [tree for tree in TREES[:5] if len(tree.words()) >= 6] == [TREES[0]]  # of dev and test
+    assert list(Treebank.load(data / "fo.train.txt")) == list(TREES[1:])
+    assert list(Treebank.load(data / "ja.dev.txt")) == [TREES[0]]
+    assert list(Treebank.load(data / "fo.dev.txt")) == list(TREES[:2])
+    joint = [str(tree) for tree in Treebank.load(data / "multi.train.txt")]
+    assert str(marked(TREES[1], "is-historical")) in joint
+    assert {tag.rpartition(":")[2] for tree in joint for tag in Tree.from_string(tree).tags()} == set(LANGUAGES)
+
+
+def test_a_model_is_measured_described_and_released(
+    treebanks: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, scores, text = tmp_path / "data", tmp_path / "scores.json", tmp_path / "card.md"
+    run(prepare_languages.main, monkeypatch, "--treebanks", treebanks, "--out", data)
+    train(tiny_config(max_epochs=1), TREES, TREES, tmp_path / "model")
+    export_onnx(tmp_path / "model", tmp_path / "export", "int8")
+    steps = ["--name", "fo", "--scores", scores]
+    run(evaluate_language.main, monkeypatch, *steps, "--model", tmp_path / "export", "--data", data)
+    figures = json.loads(scores.read_text())
+    assert figures.keys() == {"fo.dev", "fo.test"}
+    assert figures["fo.dev"]["sentences"] == 2
+    run(language_card.main, monkeypatch, *steps, "--out", text)
+    assert "# Faroese: the model `fo` of fencepost" in text.read_text("utf-8")
+    assert f"| fo.dev | 2 | {figures['fo.dev']['f1']:.2f} |" in text.read_text("utf-8")
+    assert "LGPL-3.0-or-later" in text.read_text("utf-8")
+    into = tmp_path / "fo"
+    run(release_language.main, monkeypatch, *steps, "--model", tmp_path / "export", "--card", text, "--into", into)
+    model = into / "src" / "fencepost_fo" / "fo"
+    assert read_scores(model).keys() == figures.keys()
+    assert (model / "README.md").read_text("utf-8") == text.read_text("utf-8")
+    assert load(model).parse([["It", "works"]]) == load(tmp_path / "export").parse([["It", "works"]])
+    project = (into / "pyproject.toml").read_text("utf-8")
+    assert '[project.entry-points."fencepost.models"]\nfo = "fencepost_fo"\n' in project
+    assert 'license = "LGPL-3.0-or-later"' in project
+    with pytest.raises(SystemExit, match=r"must not exceed 0\.001 MB"):
+        release_language.release("fo", tmp_path / "export", text, scores, into, 0.001)
+    with pytest.raises(SystemExit, match="is not an export"):
+        release_language.release("fo", tmp_path / "model", text, scores, into, 12)
+
+
+def test_the_joint_model_names_every_licence() -> None:
+    text = language_card.card(JOINT, {"fo.test": dict.fromkeys(
+        ("sentences", "f1", "precision", "recall", "complete_match", "tags"), 1)})  # fmt: skip
+    for language in LANGUAGES.values():
+        assert language.license in text
+        assert language.citation in text
