@@ -161,7 +161,9 @@ def test_macros_come_from_a_file(trees: str, tmp_path: Path, capsys: Output) -> 
     ("options", "problem"),
     [
         (["--text", "--index", "x"], "--text and --index can't be combined"),
-        (["--model", "en"], "--model and --device are for --text"),
+        (["--model", "en"], "--model, --device, --workers and --batch-tokens are for --text"),
+        (["--workers", "2"], "--model, --device, --workers and --batch-tokens are for --text"),
+        (["--text", "--workers", "0"], "--workers must be at least 1"),
     ],
 )
 def test_options_that_contradict_each_other(trees: str, options: list[str], problem: str, capsys: Output) -> None:
@@ -213,3 +215,57 @@ def test_terminal_shows_names_and_matches_in_colour(
     monkeypatch.setattr("sys.stdout", terminal)
     main(["search", "VP < CC=conjunction", trees, *option])
     assert expected in terminal.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "note"),
+    [
+        ("np < PP", "no node has the label np\nhint: the trees have NP\n"),
+        ("ROOT < S", "no node has the label ROOT\nhint: the trees have TOP\n"),
+        ("NP-SBJ < PRP", "no node has the label NP-SBJ\nhint: the trees have NP\n"),
+        ("NP << XX|YY", "no node has one of the labels XX, YY\n"),
+    ],
+)
+@pytest.mark.parametrize("options", [[], ["--count"]])
+def test_labels_that_no_tree_has_are_named(
+    pattern: str, note: str, options: list[str], tmp_path: Path, capsys: Output
+) -> None:
+    (tmp_path / "trees.txt").write_text("(TOP (S (NP (PRP it)) (VP (VBD sat) (PP (IN on) (NP (PRP it))))))\n")
+    assert main(["search", pattern, str(tmp_path / "trees.txt"), *options]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ("0\n" if options else "")
+    assert captured.err == f"note: no matches: {note}"
+
+
+def test_no_matches_are_silent_if_the_trees_have_all_labels(trees: str, capsys: Output) -> None:
+    assert main(["search", "VP > NN", trees]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_labels_of_parsed_text_are_named_too(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "text.txt").write_text("A dog barked.")
+    assert main(["search", "np", str(tmp_path / "text.txt"), "--text"]) == 0
+    assert capsys.readouterr().err == "note: no matches: no node has the label np\nhint: the trees have NP\n"
+
+
+def test_raw_text_without_the_option_is_an_error_that_names_it(tmp_path: Path, capsys: Output) -> None:
+    (tmp_path / "text.txt").write_text("A dog barked.")
+    assert main(["search", "NP", str(tmp_path / "text.txt")]) == 2
+    assert "--text parses files of raw text first" in capsys.readouterr().err
+
+
+def test_a_sentence_in_place_of_a_file_is_explained(capsys: Output) -> None:
+    assert main(["search", "NP", "A dog barked.", "--text"]) == 2
+    assert "pipe it: echo … | fencepost search" in capsys.readouterr().err
+
+
+def test_a_terminal_is_told_what_to_type(trees: str, capsys: Output, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("sys.stdin", Terminal(io.BytesIO(Path(trees).read_bytes()), "utf-8"))
+    assert main(["search", "NP", "--count"]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == "type or paste trees; Ctrl-D ends the input\n"
+    assert int(captured.out) > 0

@@ -18,7 +18,7 @@ from fencepost.search.matcher import counter
 from fencepost.search.nodes import Nodes
 from fencepost.search.syntax import NodePattern
 from fencepost.trees.tree import Tree
-from tests.search.random_patterns import DESCRIPTIONS, PATTERNS, RELATIONS, TREES
+from tests.search.random_patterns import DESCRIPTIONS, PATTERNS, TREES
 
 MOST = 2_000  # ways that a test is willing to list
 
@@ -49,14 +49,23 @@ def test_columns_know_every_relation_of_the_definitions() -> None:
     assert set(CHAINS) == set(definitions.STEPS)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.builds("{} {} {}".format, DESCRIPTIONS, RELATIONS, DESCRIPTIONS), st.lists(TREES, min_size=1, max_size=3))
-def test_one_relation_over_random_trees(text: str, trees: list[Tree]) -> None:
-    pattern = parse_pattern(text)
-    assert counted(pattern, trees) == listed(pattern, trees)
+RELATIONS_BY_NAME = [
+    *sorted(SIMPLE),
+    *(f"{symbol[:-1]}{number}" for symbol in sorted(NUMBERED) for number in (1, 2, -1, -2)),
+    *(f"{symbol}({chain})" for symbol in sorted(CHAINS) for chain in ("__", "NP", "!/^N/")),
+]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.parametrize("relation", RELATIONS_BY_NAME)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(one=DESCRIPTIONS, other=DESCRIPTIONS, trees=st.lists(TREES, min_size=1, max_size=3))
+def test_one_relation_over_random_trees(relation: str, one: str, other: str, trees: list[Tree]) -> None:
+    for text in (f"{one} {relation} {other}", f"__ {relation} __"):
+        pattern = parse_pattern(text)
+        assert counted(pattern, trees) == listed(pattern, trees)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(PATTERNS, st.lists(TREES, min_size=1, max_size=3))
 def test_random_patterns_over_random_trees(text: str, trees: list[Tree]) -> None:
     pattern = parse_pattern(text)
@@ -67,11 +76,11 @@ def test_random_patterns_over_random_trees(text: str, trees: list[Tree]) -> None
 @given(PATTERNS, TREES)
 def test_counting_in_one_tree_agrees_too(text: str, tree: Tree) -> None:
     pattern, nodes = parse_pattern(text), Nodes.of(tree)
-    ways = counter(pattern, nodes)
-    found = {node: min(ways(node), MOST) for node in range(len(nodes)) if ways(node)}
+    ways = counter(pattern)
+    found = {node: min(ways(nodes, node), MOST) for node in range(len(nodes)) if ways(nodes, node)}
     assert found == listed(pattern, [tree])
-    once = counter(pattern, nodes, once=True)
-    assert {node: once(node) for node in range(len(nodes)) if once(node)} == dict.fromkeys(found, 1)
+    once = counter(pattern, once=True)
+    assert {node: once(nodes, node) for node in range(len(nodes)) if once(nodes, node)} == dict.fromkeys(found, 1)
 
 
 def test_too_many_ways_are_an_error_and_not_a_wrong_number() -> None:

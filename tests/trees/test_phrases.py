@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from fencepost.errors import UsageError
 from fencepost.text.tokens import tokenize
 from fencepost.trees.head_tables import GERMAN
-from fencepost.trees.heads import plain_label
+from fencepost.trees.heads import HeadRules, plain_label
 from fencepost.trees.phrases import Phrase
 from fencepost.trees.tree import Tree
 from tests.trees.strategies import trees
@@ -118,3 +119,21 @@ def test_tables_know_spanish_dutch_and_portuguese_trees(language: str, text: str
 def test_heads_that_a_treebank_marks_are_followed() -> None:
     tree = Tree.from_string("(S (NP-SB (ART-NK Die) (NE-NK Alpen) (NN-HD Kette)) (VVFIN-HD steht))")
     assert [word.head_word for word in tree.dependencies("de")] == ["Kette", "Kette", "steht", None]
+
+
+def test_rules_of_ones_own_take_the_place_of_a_language() -> None:
+    tree = Tree.from_string("(PP (NP (N neko)) (P ga))")
+    rules = HeadRules({"PP": [("left", ("NP",))]})
+    assert [word.head_word for word in tree.dependencies(rules=rules)] == [None, "neko"]
+    assert tree.phrases("PP", rules=rules)[0].head == "neko"
+    assert tree.phrases("PP", language="es")[0].head == "neko"
+    assert tree.phrases("PP")[0].head == "ga"
+
+
+@pytest.mark.parametrize("language", ["ja", "is", "xx"])
+def test_a_language_without_head_rules_is_an_error_that_says_what_to_do(language: str) -> None:
+    tree = Tree.from_string("(IP (NP (N neko)) (VB neru))")
+    for use in (tree.dependencies, lambda code: tree.phrases(language=code)):
+        with pytest.raises(UsageError, match=f"no head rules|language can't be '{language}'") as error:
+            use(language)
+        assert "give rules=HeadRules(…)" in (error.value.hint or "")

@@ -18,6 +18,7 @@ examples:
   fencepost measure essay.txt
   fencepost measure essays/ --csv > measures.csv
   fencepost measure essays/*.txt --json > measures.jsonl
+  fencepost measure essays/ --csv --workers 4
   fencepost measure gold-trees.txt
   fencepost measure --text "She left because it rained."
 
@@ -50,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = list(dict.fromkeys(file_names(arguments)))  # a file that is named twice counts once
     texts = {name: TextMeasures() for name in names}
     with Progress("measuring", None, "sentences") as bar:
-        for sentence in read_parsed(arguments, names):
+        for sentence in read_parsed(arguments, names, probabilities=True):
             texts[sentence.file].add(sentence.tree, sentence.probabilities)
             bar.advance(1)
     rows = [{_FILE: name, **text.row()} for name, text in texts.items()]

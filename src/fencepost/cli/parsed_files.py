@@ -6,14 +6,16 @@ import argparse
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from fencepost.cli.shared import add_parsing_options, require_from_one
 from fencepost.errors import UsageError
 
 if TYPE_CHECKING:
-    from fencepost.parsing.parser import Parser
+    from fencepost.parsing.workers import Workers
     from fencepost.storage.text_reader import SourceLine
     from fencepost.text.stream import TextSentence
     from fencepost.trees.tree import Tree
@@ -30,7 +32,7 @@ class ParsedSentence(NamedTuple):
     file: str
     number: int  # of the sentence in its file, from 1
     tree: Tree
-    probabilities: tuple[float, ...] | None  # of the phrases below the root symbol, if the tree was parsed
+    probabilities: tuple[float, ...] | None  # of the phrases below the root symbol, if wanted
 
 
 class _File(NamedTuple):
@@ -51,7 +53,7 @@ def add_input_options(parser: Any) -> None:
         help="what the files contain (default: trees if a file begins with two opening brackets, else text)",
     )
     parser.add_argument("--model", help="a model folder, or the name of an installed model (default: en)")
-    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    add_parsing_options(parser)
 
 
 def file_names(arguments: argparse.Namespace) -> list[str]:
@@ -65,17 +67,24 @@ def file_names(arguments: argparse.Namespace) -> list[str]:
     return [str(path) for path in find_files(arguments.files or ["-"])]
 
 
-def read_parsed(arguments: argparse.Namespace, names: Iterable[str]) -> Iterator[ParsedSentence]:
+def read_parsed(
+    arguments: argparse.Namespace, names: Iterable[str], *, probabilities: bool = False
+) -> Iterator[ParsedSentence]:
     """The trees of all files in order. The model is loaded when the first file of text comes."""
     from fencepost.parsing.load import load
+    from fencepost.parsing.workers import Workers
 
-    parser: Parser | None = None
-    for is_trees, group in groupby((_open(name, arguments) for name in names), key=lambda file: file.is_trees):
-        if is_trees:
-            yield from _read(group)
-        else:
-            parser = parser or load(arguments.model, device=arguments.device)
-            yield from _parse(group, parser)
+    require_from_one(arguments, "workers", "batch_tokens")
+    workers: Workers | None = None
+    with ExitStack() as stack:
+        for is_trees, group in groupby((_open(name, arguments) for name in names), key=lambda file: file.is_trees):
+            if is_trees:
+                yield from _read(group)
+                continue
+            if workers is None:
+                parser = load(arguments.model, device=arguments.device)
+                workers = stack.enter_context(Workers(parser, arguments.workers))
+            yield from _parse(group, workers, arguments.batch_tokens, probabilities)
 
 
 def _open(name: str, arguments: argparse.Namespace) -> _File:
@@ -103,7 +112,9 @@ def _read(files: Iterable[_File]) -> Iterator[ParsedSentence]:
             yield ParsedSentence(file.name, number, tree, None)
 
 
-def _parse(files: Iterable[_File], parser: Parser) -> Iterator[ParsedSentence]:
+def _parse(
+    files: Iterable[_File], workers: Workers, batch_tokens: int | None, probabilities: bool
+) -> Iterator[ParsedSentence]:
     """Parses all files in one stream, so that batches are full even if files are short."""
     from fencepost.text.stream import read_stream
 
@@ -115,8 +126,19 @@ def _parse(files: Iterable[_File], parser: Parser) -> Iterator[ParsedSentence]:
                 waiting.append((file.name, number, text))
                 yield text.sentence()
 
-    for analysis in parser.iter_analyze(sentences(), k=0):
+    for tree, known in _trees(workers, sentences(), batch_tokens, probabilities):
         name, number, text = waiting.popleft()
+        yield ParsedSentence(name, number, tree.placed(text.text, text.tokens, text.offset), known)
+
+
+def _trees(
+    workers: Workers, sentences: Iterable[Sentence], batch_tokens: int | None, probabilities: bool
+) -> Iterator[tuple[Tree, tuple[float, ...] | None]]:
+    """Trees, with the probabilities of their phrases if these are wanted: they take longer than the trees."""
+    if not probabilities:
+        for tree, _ in workers.iter_scored(sentences, batch_tokens=batch_tokens):
+            yield tree, None
+        return
+    for analysis in workers.iter_analyze(sentences, k=0, batch_tokens=batch_tokens):
         known = [part.probability for part in analysis.constituents if part.probability is not None]
-        tree = analysis.tree.placed(text.text, text.tokens, text.offset)
-        yield ParsedSentence(name, number, tree, None if analysis.too_long else tuple(known))
+        yield analysis.tree, None if analysis.too_long else tuple(known)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from fencepost.cli.search_notes import explain_no_matches
 from fencepost.cli.search_output import FORMATS, Found
-from fencepost.errors import UsageError
+from fencepost.cli.shared import add_parsing_options
+from fencepost.errors import ExtraTextError, UsageError
 
 if TYPE_CHECKING:
     from fencepost.search.index import Index
@@ -56,8 +59,9 @@ def add_command(subparsers: Any) -> None:
         "--macros", metavar="PATH", help="file of macros; each line is a name, a tab and its replacement"
     )
     parser.add_argument("--text", action="store_true", help="the files are raw text: parse them first")
-    parser.add_argument("--model", help="with --text, a model folder or the name of an installed model (default: en)")
-    parser.add_argument("--device", default="cpu", help="with --text, parse on cpu (default) or cuda")
+    parsing = parser.add_argument_group("options for --text")
+    parsing.add_argument("--model", help="a model folder, or the name of an installed model (default: en)")
+    add_parsing_options(parsing)
     parser.set_defaults(run=run)
 
 
@@ -67,48 +71,91 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.text and arguments.index:
         raise UsageError("--text and --index can't be combined", hint="parse the text to a file first: fencepost parse")
-    if (arguments.model or arguments.device != "cpu") and not arguments.text:
-        raise UsageError("--model and --device are for --text", hint="add --text, or leave them out")
+    if not arguments.text and (_given(arguments, "model", "workers", "batch_tokens") or arguments.device != "cpu"):
+        problem = "--model, --device, --workers and --batch-tokens are for --text"
+        raise UsageError(problem, hint="add --text, or leave them out")
+    for file in arguments.files:
+        if arguments.text and " " in file and not glob.has_magic(file) and not Path(file).exists():
+            hint = "--text says that files are raw text; to search a sentence, pipe it: echo … | fencepost search …"
+            raise UsageError(f"no such file or folder: {file}", hint=hint)
     pattern = Pattern(arguments.pattern, read_macros(arguments.macros) if arguments.macros else None)
-    if arguments.count:
-        print(_count(arguments, pattern))
-        return 0
-    chosen = next((name for name in ("json", "csv", "kwic", "whole") if getattr(arguments, name)), "brackets")
-    write = FORMATS[chosen](pattern, sys.stdout)
-    for found in _found(arguments, pattern):
-        write(found)
+    if not arguments.files and not arguments.index and sys.stdin is not None and sys.stdin.isatty():
+        sys.stderr.write(f"type or paste {'text' if arguments.text else 'trees'}; Ctrl-D ends the input\n")
+    search = _Search(pattern, arguments)
+    try:
+        _write(search, arguments)
+    except ExtraTextError as error:
+        error.hint = "is this a file of trees? --text parses files of raw text first"
+        raise
+    if not search.found and (note := explain_no_matches(pattern, search.labels)):
+        sys.stderr.write(f"{note}\n")
     return 0
 
 
-def _count(arguments: argparse.Namespace, pattern: Pattern) -> int:
-    if arguments.text:
-        return sum(1 for _ in _found(arguments, pattern))
-    return sum(index.count(pattern, once=arguments.once) for index in _indexes(arguments))
-
-
-def _found(arguments: argparse.Namespace, pattern: Pattern) -> Iterator[Found]:
-    if arguments.text:
-        yield from _found_in_text(arguments, pattern)
+def _write(search: _Search, arguments: argparse.Namespace) -> None:
+    if arguments.count:
+        print(search.count())
         return
-    before = 0
-    for index in _indexes(arguments):
-        for hit in index.search(pattern, once=arguments.once):
-            file, _ = index.file_of(hit.tree)
-            yield Found(before + hit.tree + 1, file, hit.nodes, hit.place)
-        before += index.columns.trees
+    chosen = next((name for name in ("json", "csv", "kwic", "whole") if getattr(arguments, name)), "brackets")
+    write = FORMATS[chosen](search.pattern, sys.stdout)
+    for found in search.matches():
+        write(found)
 
 
-def _found_in_text(arguments: argparse.Namespace, pattern: Pattern) -> Iterator[Found]:
-    from fencepost.cli.parsed_files import read_parsed
-    from fencepost.search.nodes import Nodes
-    from fencepost.storage.find_files import find_files
+def _given(arguments: argparse.Namespace, *names: str) -> bool:
+    return any(getattr(arguments, name) is not None for name in names)
 
-    options = argparse.Namespace(text=None, input="text", model=arguments.model, device=arguments.device)
-    names = [str(path) for path in find_files(arguments.files or ["-"])]
-    for number, sentence in enumerate(read_parsed(options, names), 1):
-        nodes = Nodes.of(sentence.tree)
-        for place in pattern.places(nodes, once=arguments.once):
-            yield Found(number, sentence.file, nodes, place, sentence.tree.leaves())
+
+class _Search:
+    """A search through files. Remembers the labels of the trees and whether anything matched."""
+
+    def __init__(self, pattern: Pattern, arguments: argparse.Namespace) -> None:
+        self.pattern = pattern
+        self.arguments = arguments
+        self.labels: Collection[str] = ()
+        self.found = False
+
+    def count(self) -> int:
+        once = self.arguments.once
+        if self.arguments.text:
+            number = sum(1 for _ in self.matches())
+        else:
+            number = sum(index.count(self.pattern, once=once) for index in self._indexes())
+        self.found = number > 0
+        return number
+
+    def matches(self) -> Iterator[Found]:
+        for found in self._in_text() if self.arguments.text else self._in_trees():
+            self.found = True
+            yield found
+
+    def _in_trees(self) -> Iterator[Found]:
+        before = 0
+        for index in self._indexes():
+            for hit in index.search(self.pattern, once=self.arguments.once):
+                file, _ = index.file_of(hit.tree)
+                yield Found(before + hit.tree + 1, file, hit.nodes, hit.place)
+            before += index.columns.trees
+
+    def _indexes(self) -> Iterator[Index]:
+        for index in _indexes(self.arguments):
+            self.labels = index.columns.vocabulary  # of all trees so far
+            yield index
+
+    def _in_text(self) -> Iterator[Found]:
+        from fencepost.cli.parsed_files import read_parsed
+        from fencepost.search.nodes import Nodes
+        from fencepost.storage.find_files import find_files
+
+        options = argparse.Namespace(**{**vars(self.arguments), "text": None, "input": "text"})
+        names = [str(path) for path in find_files(self.arguments.files or ["-"])]
+        labels: set[str] = set()
+        self.labels = labels
+        for number, sentence in enumerate(read_parsed(options, names), 1):
+            nodes = Nodes.of(sentence.tree)
+            labels.update(nodes.labels)
+            for place in self.pattern.places(nodes, once=self.arguments.once):
+                yield Found(number, sentence.file, nodes, place, sentence.tree.leaves())
 
 
 def _indexes(arguments: argparse.Namespace) -> Iterator[Index]:

@@ -39,6 +39,13 @@ def columns_of(trees: Iterable[Tree]) -> Columns:
     return builder.columns()
 
 
+def columns_of_nodes(nodes: Nodes) -> Columns:
+    """The columns of one tree."""
+    builder = ColumnsBuilder()
+    builder.add_nodes(nodes)
+    return builder.columns()
+
+
 class ColumnsBuilder:
     """Collects trees into columns."""
 
@@ -52,7 +59,9 @@ class ColumnsBuilder:
         self._pieces = _Pieces(self.numbers)
 
     def add_tree(self, tree: Tree) -> None:
-        nodes = Nodes.of(tree)
+        self.add_nodes(Nodes.of(tree))
+
+    def add_nodes(self, nodes: Nodes) -> None:
         depths: list[int] = []
         for parent in nodes.parents:
             depths.append(depths[parent] + 1 if depths else 0)

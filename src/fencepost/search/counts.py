@@ -24,18 +24,19 @@ if TYPE_CHECKING:
 _MOST: Final = 2.0**53  # the largest number up to which a float counts exactly
 
 
-def count(pattern: NodePattern, columns: Columns) -> tuple[Array, Sums]:
-    """The nodes that match, in order, and the number of ways in which each does.
+def count(pattern: NodePattern, columns: Columns, *, once: bool = False) -> tuple[Array, Sums]:
+    """The nodes that match, in order, and the number of ways in which each does; 1 for each with ``once``.
 
     If ``has_references(pattern)``, these are only the nodes that may match.
     """
-    bag = _Counter(columns).bag(pattern)
+    bag = _Counter(columns, once).bag(pattern)
     return bag.nodes, bag.ways
 
 
 class _Counter:
-    def __init__(self, columns: Columns) -> None:
+    def __init__(self, columns: Columns, once: bool) -> None:
         self.columns = columns
+        self.once = once
 
     def bag(self, pattern: NodePattern) -> Bag:
         nodes = self.columns.with_labels(self.fitting_labels(pattern.description))
@@ -43,7 +44,7 @@ class _Counter:
         if pattern.condition is not None and len(nodes):
             ways = self.ways(pattern.condition, nodes)
             kept = np.flatnonzero(ways)
-            nodes, ways = nodes[kept], ways[kept]
+            nodes, ways = nodes[kept], np.ones(len(kept)) if self.once else ways[kept]
             if len(ways) and ways.sum() > _MOST:
                 raise InputError("the pattern matches more often than can be counted", hint="use __ for fewer nodes")
         return Bag(self.columns, nodes, ways)
@@ -88,7 +89,7 @@ class _Counter:
         product = np.ones(len(nodes))
         left = np.arange(len(nodes))
         for part in condition.parts:
-            product[left] *= self.ways(part, nodes[left])
+            product[left] = np.minimum(product[left] * self.ways(part, nodes[left]), 2 * _MOST)
             left = left[product[left] > 0]
             if not len(left):
                 break

@@ -20,6 +20,7 @@ from fencepost.search.tokens import Token, read_tokens
 _SAME: Final = {"$.": "$+", "$,": "$-", "$..": "$++", "$,,": "$--", "<<`": "<<-", ">>`": ">>-", "<`": "<-", ">`": ">-"}
 _LONGEST_PATTERN: Final = 20_000  # characters
 _DEEPEST: Final = 100  # brackets
+_MOST_RELATIONS: Final = 120
 
 
 def parse_pattern(text: str) -> NodePattern:
@@ -37,6 +38,7 @@ class _Reader:
         self.names: frozenset[str] = frozenset()  # that may be referred to from here on
         self.negations = 0
         self.depth = 0
+        self.relations = 0
 
     @property
     def token(self) -> Token:
@@ -329,6 +331,7 @@ class _Reader:
 
     def related(self) -> Condition:
         token = self.token
+        self.count_relation(token)
         self.at += 1
         if token.text == "<...":
             return self.exactly(token)
@@ -341,6 +344,11 @@ class _Reader:
         else:
             node = NodePattern(self.description())
         return Related(relation, node)
+
+    def count_relation(self, token: Token) -> None:
+        self.relations += 1
+        if self.relations > _MOST_RELATIONS:
+            self.fail(f"the pattern has more than {_MOST_RELATIONS} relations", "split the pattern", token.column)
 
     def relation(self, token: Token) -> Relation:
         if token.kind == "chain":
@@ -388,6 +396,7 @@ class _Reader:
             self.fail("{ must follow <...", hint="such as NP <... { DT ; NN }")
         parts: list[Condition] = []
         while True:
+            self.count_relation(self.token)
             parts.append(Related(Relation("<i", len(parts) + 1), self.node()))
             if not self.take(";"):
                 break

@@ -11,8 +11,10 @@ import json
 import os
 import secrets
 import shutil
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,11 +25,11 @@ from fencepost.search.build_columns import ColumnsBuilder
 from fencepost.search.columns import Columns
 from fencepost.search.counts import count
 from fencepost.search.pattern import Pattern, Place
+from fencepost.search.saved_arrays import ARRAYS, map_arrays, read_text, require_trees
 from fencepost.storage.find_files import find_files
 from fencepost.storage.text_reader import STANDARD_INPUT, read_lines
 
 if TYPE_CHECKING:
-    from fencepost.search.columns import Integers
     from fencepost.search.nodes import Nodes
     from fencepost.trees.tree import Tree
 
@@ -35,7 +37,6 @@ _FORMAT: Final = "fencepost index"
 _VERSION: Final = 1
 _SUMMARY: Final = "index.json"
 _VOCABULARY: Final = "vocabulary.json"
-_ARRAYS: Final = ("label", "parent", "end", "roots", "by_label", "head_word")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Index:
     def __init__(self, columns: Columns, files: Iterable[SourceFile] = ()) -> None:
         self.columns = columns
         self.files = tuple(files)
+        self._ends = list(accumulate(file.trees for file in self.files))  # the number of the first tree after each file
 
     @classmethod
     def of(cls, trees: Iterable[Tree]) -> Index:
@@ -112,12 +114,12 @@ class Index:
         """The number of matches in all trees."""
         if pattern.has_references:
             return sum(1 for _ in self.search(pattern, once=once))
-        nodes, ways = count(pattern.root, self.columns)
-        return len(nodes) if once else int(ways.sum())
+        _, ways = count(pattern.root, self.columns, once=once)
+        return int(ways.sum())
 
     def search(self, pattern: Pattern, *, once: bool = False) -> Iterator[Hit]:
         """The matches in all trees, in Tregex's order."""
-        matching, ways = count(pattern.root, self.columns)
+        matching, ways = count(pattern.root, self.columns, once=once or bool(pattern.names))
         trees = self.columns.tree_of(matching)
         current, nodes = -1, None
         for tree, node, number in zip(trees.tolist(), matching.tolist(), ways.tolist(), strict=True):
@@ -127,17 +129,15 @@ class Index:
             if pattern.has_references or pattern.names:
                 places: Iterable[Place] = pattern.places_at(nodes, local, once=once)
             else:
-                places = [Place(local, {})] * (1 if once else int(number))
+                places = repeat(Place(local, {}), int(number))
             for place in places:
                 yield Hit(tree, nodes, place)
 
     def file_of(self, tree: int) -> tuple[str | None, int]:
         """The file of a tree, and its number in that file from 0."""
-        for file in self.files:
-            if tree < file.trees:
-                return file.path, tree
-            tree -= file.trees
-        return None, tree
+        index = bisect_right(self._ends, tree)
+        before = self._ends[index - 1] if index else 0
+        return self.files[index].path if index < len(self.files) else None, tree - before
 
     # On disk
 
@@ -150,7 +150,7 @@ class Index:
         growing = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
         growing.mkdir()
         try:
-            for name in _ARRAYS:
+            for name in ARRAYS:
                 np.save(growing / f"{name}.npy", getattr(self.columns, name))
             (growing / _VOCABULARY).write_text(json.dumps(list(self.columns.vocabulary), ensure_ascii=False), "utf-8")
             summary = {
@@ -171,7 +171,7 @@ class Index:
         """Opens a saved index. Its arrays stay on disk until they are needed."""
         source = Path(folder)
         try:
-            summary = json.loads((source / _SUMMARY).read_text("utf-8"))
+            summary = read_text(source / _SUMMARY)
             if summary.get("format") != _FORMAT:
                 raise InputError(
                     "this folder isn't an index", source=str(source), hint="give a folder that `--index` made"
@@ -179,12 +179,12 @@ class Index:
             if summary["version"] != _VERSION:
                 problem = f"the index has version {summary['version']}; this fencepost reads version {_VERSION}"
                 raise InputError(problem, source=str(source), hint="delete the folder to build the index again")
-            vocabulary = json.loads((source / _VOCABULARY).read_text("utf-8"))
-            arrays: dict[str, Integers] = {
-                name: np.load(source / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in _ARRAYS
-            }
+            vocabulary = _strings(read_text(source / _VOCABULARY))
+            arrays = map_arrays(source)
+            require_trees(arrays, len(vocabulary))
             files = [SourceFile(**file) for file in summary["files"]]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            _require_files(files, len(arrays["roots"]) - 1)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError) as error:
             hint = "delete the folder to build the index again"
             raise InputError(f"the index is damaged: {error}", source=str(source), hint=hint) from error
         columns = Columns(vocabulary, arrays["label"], arrays["parent"], arrays["end"], arrays["roots"])
@@ -199,3 +199,19 @@ class Index:
         for file in self.files:
             if file.is_changed():
                 raise InputError(f"{file.path} has changed since it was indexed", source=str(folder), hint=hint)
+
+
+def _strings(data: object) -> list[str]:
+    if not isinstance(data, list) or not all(isinstance(each, str) for each in data):
+        raise ValueError(f"{_VOCABULARY} isn't a list of labels")
+    return data
+
+
+def _require_files(files: list[SourceFile], trees: int) -> None:
+    """Raises ValueError unless the list of files is made of names and numbers, and accounts for all trees."""
+    for file in files:
+        numbers = (file.size, file.modified, file.trees)
+        if type(file.path) is not str or "\0" in file.path or any(type(each) is not int for each in numbers):
+            raise ValueError(f"{_SUMMARY} has a file without a name or a size")
+    if files and (any(file.trees < 0 for file in files) or sum(file.trees for file in files) != trees):
+        raise ValueError(f"{_SUMMARY} has another number of trees")

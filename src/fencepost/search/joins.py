@@ -295,7 +295,7 @@ def chain_down(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.b
     while len(above):
         inside = above >= 0
         above, ways = above[inside], ways[inside]
-        sums += np.bincount(above, weights=ways, minlength=len(columns))
+        np.add.at(sums, above, ways)
         passed = links[above]
         above, ways = columns.parent[above[passed]], ways[passed]
     return sums[nodes]
@@ -316,17 +316,14 @@ def chain_up(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.boo
 def chain_left(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:
     """A ,+(C) B: from phrase to phrase, each ending right before the last, as long as one of its first nodes is C."""
     running = _running(links.astype(np.float64))
-    sums = np.zeros(len(nodes))
-    index = np.arange(len(nodes))
-    before = _phrase_before(columns, nodes)
-    while len(index):
-        inside = before >= 0
-        index, before = index[inside], before[inside]
-        stops = columns.words[np.searchsorted(columns.words, before)] + 1
-        sums[index] += bag.between(before, stops)
-        passed = running[stops] > running[before]
-        index, before = index[passed], _phrase_before(columns, before[passed])
-    return sums
+    every = np.arange(len(columns))
+    stops = columns.words[np.searchsorted(columns.words, every)] + 1
+    # One entry more than there are nodes, so that -1 leads to an entry without ways.
+    sums = np.append(bag.between(every, stops), 0)
+    further = np.append(np.where(running[stops] > running[every], _phrase_before(columns, every), -1), -1)
+    while (further >= 0).any():  # each step doubles how many phrases a sum covers
+        sums, further = sums + sums[further], further[further]
+    return np.asarray(sums[_phrase_before(columns, nodes)])
 
 
 def _phrase_before(columns: Columns, nodes: Array) -> Array:

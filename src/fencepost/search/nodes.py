@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fencepost.trees.heads import COLLINS
 from fencepost.trees.tree import Leaf, Node, Tree, escape
+
+if TYPE_CHECKING:
+    from fencepost.search.columns import Columns
 
 
 class _WordLabels(dict[str, str]):
@@ -29,6 +34,22 @@ _REMEMBERED: Final = 2**16
 _word_labels = _WordLabels()
 
 
+def labels_of(tree: Tree) -> list[str]:
+    """The labels, tags and words of a tree, as in ``Nodes``, which takes longer to make."""
+    labels: list[str] = []
+    add_label = labels.append
+    stack: list[Node] = [tree]
+    while stack:
+        node = stack.pop()
+        if type(node) is Leaf:
+            add_label(node.tag)
+            add_label(_word_labels[node.word])
+        else:
+            add_label(node.label)  # type: ignore[union-attr]
+            stack.extend(node.children[::-1])  # type: ignore[union-attr]
+    return labels
+
+
 class Nodes:
     """The nodes of a tree, by number. A tag and its word are two nodes, as in Tregex.
 
@@ -36,41 +57,50 @@ class Nodes:
     children, and ``ends[n]`` the number after its last descendant: the nodes below n are n + 1 up to ends[n] - 1.
     """
 
-    def __init__(self, labels: list[str], parents: list[int]) -> None:
+    def __init__(self, labels: list[str], parents: list[int], children: list[Sequence[int]] | None = None) -> None:
         self.labels = labels
         self.parents = parents
+        self.children = _children(parents) if children is None else children
+        self.memos: defaultdict[int, dict[int, int]] = defaultdict(dict)  # for ``matcher``
+        self.steps = 0  # that ``listing`` has taken
         self._heads: dict[int, int] = {}
 
     @classmethod
     def of(cls, tree: Tree) -> Nodes:
-        labels: list[str] = []
-        parents: list[int] = []
-        add_label, add_parent = labels.append, parents.append
-        stack: list[Node] = [tree]
-        above = [-1]
-        while stack:
-            node = stack.pop()
-            add_parent(above.pop())
-            if type(node) is Leaf:
-                add_parent(len(labels))
-                add_label(node.tag)
-                add_label(_word_labels[node.word])
+        labels = [tree.label]
+        parents = [-1]
+        siblings: list[int] = []
+        children: list[Sequence[int]] = [siblings]
+        add_label, add_parent, add_children = labels.append, parents.append, children.append
+        current, number = 0, 1
+        remaining = iter(tree.children)
+        stack: list[tuple[Iterator[Node], int, list[int]]] = []
+        while True:
+            for node in remaining:
+                siblings.append(number)
+                add_parent(current)
+                if type(node) is Leaf:
+                    add_parent(number)
+                    add_label(node.tag)
+                    add_label(_word_labels[node.word])
+                    add_children((number + 1,))
+                    add_children(())
+                    number += 2
+                else:
+                    stack.append((remaining, current, siblings))
+                    current, siblings = number, []
+                    add_label(node.label)  # type: ignore[union-attr]
+                    add_children(siblings)
+                    remaining = iter(node.children)  # type: ignore[union-attr]
+                    number += 1
+                    break
             else:
-                children = node.children  # type: ignore[union-attr]
-                above.extend((len(labels),) * len(children))
-                stack.extend(children[::-1])
-                add_label(node.label)  # type: ignore[union-attr]
-        return cls(labels, parents)
+                if not stack:
+                    return cls(labels, parents, children)
+                remaining, current, siblings = stack.pop()
 
     def __len__(self) -> int:
         return len(self.labels)
-
-    @cached_property
-    def children(self) -> list[list[int]]:
-        children: list[list[int]] = [[] for _ in self.labels]
-        for number in range(1, len(self)):
-            children[self.parents[number]].append(number)
-        return children
 
     @cached_property
     def ends(self) -> list[int]:
@@ -80,6 +110,13 @@ class Nodes:
             if ends[parent] < ends[number]:
                 ends[parent] = ends[number]
         return ends
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The same tree as arrays."""
+        from fencepost.search.build_columns import columns_of_nodes
+
+        return columns_of_nodes(self)
 
     @cached_property
     def words(self) -> list[int]:
@@ -134,3 +171,10 @@ class Nodes:
                 at += 1
                 ends[opened.pop()] = at
         return "".join(parts), starts, ends
+
+
+def _children(parents: list[int]) -> list[Sequence[int]]:
+    children: list[list[int]] = [[] for _ in parents]
+    for number in range(1, len(parents)):
+        children[parents[number]].append(number)
+    return [*children]

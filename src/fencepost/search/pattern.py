@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import compress, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.errors import UsageError
-from fencepost.search.definitions import Bound, matches
+from fencepost.search.definitions import Bound
 from fencepost.search.grammar import parse_pattern
-from fencepost.search.matcher import counter
-from fencepost.search.nodes import Nodes
+from fencepost.search.listing import Lister
+from fencepost.search.matcher import count_in_large_tree, counter, is_large, needed_labels
+from fencepost.search.nodes import Nodes, labels_of
 from fencepost.search.syntax import Condition, NodePattern, Related, has_references
 from fencepost.trees.tree import Leaf, Node, Tree, as_tree
 
@@ -110,6 +113,10 @@ class Pattern:
         self.root: NodePattern = parse_pattern(pattern)
         self.has_references = has_references(self.root)
         self.names = tuple(dict.fromkeys(_names(self.root)))
+        self._needed = needed_labels(self.root)
+        self._first_way = counter(self.root, once=True)
+        self._all_ways = counter(self.root)
+        self._lister = Lister(self.root)
 
     def search(self, tree: Tree | nltk.Tree, *, once: bool = False) -> Iterator[Match]:
         """The matches in a tree, in Tregex's order: one for each way in which a node matches.
@@ -131,10 +138,17 @@ class Pattern:
             yield Match(nodes, objects, place)
 
     def count(self, trees: Tree | nltk.Tree | Iterable[Tree | nltk.Tree], *, once: bool = False) -> int:
-        """How many matches a tree or several trees have."""
+        """How many matches a tree or several trees have.
+
+        >>> Pattern("NP << NN").count(Tree.from_string("(NP (NP (NN cat)) (PP (IN on) (NP (NN mat))))"))
+        4
+        """
         several = [trees] if isinstance(trees, Tree) or hasattr(trees, "treepositions") else trees
         total = 0
         for tree in several:
+            if self.root.condition is None and not self.has_references:
+                total += sum(map(self.root.description.fits.__getitem__, labels_of(as_tree(tree))))
+                continue
             nodes = Nodes.of(as_tree(tree))
             if self.has_references:
                 total += sum(1 for _ in self.places(nodes, once=once))
@@ -148,28 +162,34 @@ class Pattern:
             for node in self._candidates(nodes):
                 yield from self.places_at(nodes, node, once=once)
             return
-        for node, number in self._ways(nodes, once):
+        for node, number in self._ways(nodes, once or bool(self.names)):
             if self.names:
                 yield from self.places_at(nodes, node, once=once)
             else:
-                yield from [Place(node, {})] * number
+                yield from repeat(Place(node, {}), min(number, sys.maxsize))
 
     def _candidates(self, nodes: Nodes) -> list[int]:
         """The nodes whose own label fits."""
+        labels = nodes.labels
+        for needed in self._needed:
+            if needed.isdisjoint(labels):
+                return []
         fits = self.root.description.fits
-        return [node for node, label in enumerate(nodes.labels) if fits[label]]
+        return list(compress(range(len(labels)), map(fits.__getitem__, labels)))
 
     def _ways(self, nodes: Nodes, once: bool) -> list[tuple[int, int]]:
         """The nodes that match, and the number of ways in which they do, or 1 for each with ``once``."""
         candidates = self._candidates(nodes)
         if not candidates:
             return []
-        ways = counter(self.root, nodes, once)
-        return [(node, number) for node in candidates if (number := ways(node))]
+        if is_large(nodes, self._lister.effort):
+            return count_in_large_tree(self.root, nodes, once)
+        ways = self._first_way if once else self._all_ways
+        return [(node, number) for node in candidates if (number := ways(nodes, node))]
 
     def places_at(self, nodes: Nodes, node: int, *, once: bool = False) -> Iterator[Place]:
         """The matches of one node, with names and variables."""
-        for bound in matches(self.root, nodes, node, {}):
+        for bound in self._lister.ways(nodes, node, {}):
             yield Place(node, bound)
             if once:
                 return

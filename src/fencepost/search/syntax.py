@@ -98,3 +98,31 @@ def condition_refers(condition: Condition) -> bool:
     if isinstance(condition, Related):
         return has_references(condition.node)
     return any(map(condition_refers, condition.parts))
+
+
+def condition_binds(condition: Condition) -> bool:
+    """True if names or variables occur in a condition."""
+    if not isinstance(condition, Related):
+        return any(map(condition_binds, condition.parts))
+    description = condition.node.description
+    if description.name is not None or description.groups or description.reference:
+        return True
+    return condition.node.condition is not None and condition_binds(condition.node.condition)
+
+
+def effort(pattern: NodePattern) -> int:
+    """How much work a pattern is: 1 for each relation, more for chains."""
+    total = 0
+    waiting: list[Condition] = [] if pattern.condition is None else [pattern.condition]
+    while waiting:
+        condition = waiting.pop()
+        if isinstance(condition, Related):
+            total += relation_effort(condition.relation)
+            waiting.extend([] if condition.node.condition is None else [condition.node.condition])
+        else:
+            waiting.extend(condition.parts)
+    return total
+
+
+def relation_effort(relation: Relation) -> int:
+    return 1 if relation.chain is None else 10

@@ -12,6 +12,8 @@ that marks heads itself: a child such as ``VVFIN-HD`` is the head.
 | nl | Alpino, Lassy | heads of its annotation scheme, where ``hd`` marks them (van Noord et al. 2011) |
 | pt | Floresta, Bosque | heads of its annotation scheme, where ``H`` marks them (Afonso et al. 2002) |
 | zh | Penn Chinese Treebank | Sun and Jurafsky (2004), Zhang and Clark (2008) |
+
+Other treebanks have other labels, also in these languages: the table for Chinese isn't for Sinica's trees.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from fencepost.errors import require_choice
+from fencepost.errors import UsageError
 from fencepost.trees.heads import COLLINS_RULES, PENN_PUNCTUATION, HeadRules, left, leftdis, right, rightdis
 
 MARKS: Final = ("HD", "HEAD", "H", "hd")  # TIGER and Talbanken, GUM, Floresta, Alpino
@@ -203,5 +205,9 @@ def rules_for(language: str) -> HeadRules:
     >>> rules_for("fr").head(Tree.from_string("(NP (DET le) (NC chat) (AP (ADJ noir)))"))
     Leaf('NC', 'chat')
     """
-    require_choice("language", language, tuple(LANGUAGES))
+    if language not in LANGUAGES:
+        raise UsageError(
+            f"language can't be {language!r}: there are no head rules for it",
+            hint=f"use one of {', '.join(LANGUAGES)}; or in Python, give rules=HeadRules(…)",
+        )
     return LANGUAGES[language]

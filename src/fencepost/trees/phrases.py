@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, get_args
 
 from fencepost.errors import UsageError, require_choice
 from fencepost.trees.brackets import ROOT_SYMBOLS
-from fencepost.trees.head_tables import rules_for
+from fencepost.trees.heads import HeadRules
 from fencepost.trees.layout import Layout
 from fencepost.trees.tree import Tree
 
@@ -39,7 +39,7 @@ class Dependency(NamedTuple):
     head_word: str | None
 
 
-def phrases(tree: Tree, labels: Sequence[str], kind: Kind, language: str) -> list[Phrase]:
+def phrases(tree: Tree, labels: Sequence[str], kind: Kind, rules: HeadRules) -> list[Phrase]:
     """See ``Tree.phrases``."""
     for label in labels:
         if not isinstance(label, str):
@@ -47,7 +47,7 @@ def phrases(tree: Tree, labels: Sequence[str], kind: Kind, language: str) -> lis
             raise UsageError(f"phrases takes labels one by one, not {label!r}", hint=hint)
     require_choice("kind", kind, get_args(Kind))
     layout = Layout(tree)
-    heads = rules_for(language).head_words(tree)
+    heads = rules.head_words(tree)
     wanted = _of_kind(layout, kind)
     found: list[Phrase] = []
     for index, (node, name) in enumerate(zip(layout.phrases, layout.names, strict=True)):
@@ -82,10 +82,10 @@ def _of_kind(layout: Layout, kind: Kind) -> Container[int]:
     return set(everything) - (inner if kind == "maximal" else outer)
 
 
-def dependencies(tree: Tree, language: str) -> list[Dependency]:
+def dependencies(tree: Tree, rules: HeadRules) -> list[Dependency]:
     """See ``Tree.dependencies``."""
     layout = Layout(tree)
-    heads = rules_for(language).head_words(tree)
+    heads = rules.head_words(tree)
     above: list[int | None] = [None] * len(layout.leaves)
     for index, children in enumerate(layout.children):
         for child in children:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import nltk
 
     from fencepost.trees.clauses import Clause
+    from fencepost.trees.heads import HeadRules
     from fencepost.trees.phrases import Dependency, Kind, Phrase
 
 Path: TypeAlias = tuple[int, ...]
@@ -377,7 +378,7 @@ class Tree(Immutable):
 
     @property
     def head(self) -> Leaf:
-        """The head word of the phrase, by the rules for English; ``heads.rules_for("de")`` has those for German.
+        """The head word of the phrase, by the rules for English; ``head_tables.rules_for("de")`` has those for German.
 
         >>> Tree.from_string("(NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat))))").head
         Leaf('NN', 'cat')
@@ -397,30 +398,36 @@ class Tree(Immutable):
 
         return self.children[ENGLISH.head_child(self)]
 
-    def dependencies(self, language: str = "en") -> list[Dependency]:
+    def dependencies(self, language: str = "en", *, rules: HeadRules | None = None) -> list[Dependency]:
         """For each word, the word that it depends on by the head rules; the root of the sentence depends on none.
+
+        ``rules`` are head rules of your own, instead of those for a language.
 
         >>> tree = Tree.from_string("(S (NP (DT The) (NN cat)) (VP (VBD sat)))")
         >>> [(word.word, word.head_word) for word in tree.dependencies()]
         [('The', 'cat'), ('cat', 'sat'), ('sat', None)]
         """
+        from fencepost.trees.head_tables import rules_for
         from fencepost.trees.phrases import dependencies
 
-        return dependencies(self, language)
+        return dependencies(self, rules or rules_for(language))
 
-    def phrases(self, *labels: str, kind: Kind = "all", language: str = "en") -> list[Phrase]:
+    def phrases(
+        self, *labels: str, kind: Kind = "all", language: str = "en", rules: HeadRules | None = None
+    ) -> list[Phrase]:
         """The phrases with their words, offsets and heads, outer before inner: ``pandas.DataFrame(tree.phrases())``.
 
         ``kind="maximal"`` gives those that are not part of another phrase with the same label, ``kind="base"`` those
-        that have no other phrase with the same label as a part.
+        that have no other phrase with the same label as a part. Heads follow the rules for a language, or ``rules``.
 
         >>> tree = Tree.from_string("(NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat))))")
         >>> [(phrase.text, phrase.head) for phrase in tree.phrases("NP", kind="base")]
         [('the cat', 'cat'), ('the mat', 'mat')]
         """
+        from fencepost.trees.head_tables import rules_for
         from fencepost.trees.phrases import phrases
 
-        return phrases(self, labels, kind, language)
+        return phrases(self, labels, kind, rules or rules_for(language))
 
     def clauses(self) -> list[Clause]:
         """The finite clauses of an English tree with their kind (main, dependent, relative), verb, offsets and head.

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sentence:
-    """Words and, if known, their tags, their tree, and which of them have a space after them in the text."""
+    """Words and, if known, their tags, their tree, and which of them have a space after them in the text.
+
+    Lists become tuples.
+
+    >>> sentence = Sentence(["Cats", "sleep", "."], spaces=[True, False, False])
+    >>> sentence.words
+    ('Cats', 'sleep', '.')
+    >>> len(sentence)
+    3
+    """
 
     words: tuple[str, ...]
     tags: tuple[str, ...] | None = None
@@ -41,7 +50,11 @@ class Sentence:
 
     @classmethod
     def of(cls, tree: Tree) -> Sentence:
-        """The sentence under a tree."""
+        """The sentence under a tree.
+
+        >>> Sentence.of(Tree.from_string("(NP (DT the) (NN cat))")).tags
+        ('DT', 'NN')
+        """
         leaves = tree.leaves()
         return cls(tuple(leaf.word for leaf in leaves), tuple(leaf.tag for leaf in leaves), tree)
 
@@ -57,7 +70,16 @@ def _as_tuple(name: str, value: object) -> tuple[object, ...]:
 
 
 class Treebank(Sequence[Tree]):
-    """Trees in memory, in the order of their files. NLTK trees are converted."""
+    """Trees in memory, in the order of their files. NLTK trees are converted.
+
+    >>> bank = Treebank([Tree.from_string("(TOP (NP (NNS Cats)))"), Tree.from_string("(TOP (NP (NNS Dogs)))")])
+    >>> len(bank)
+    2
+    >>> print(bank[1])
+    (TOP (NP (NNS Dogs)))
+    >>> [sentence.words for sentence in bank.sentences()]
+    [('Cats',), ('Dogs',)]
+    """
 
     def __init__(self, trees: Iterable[Tree | nltk.Tree]) -> None:
         if isinstance(trees, Tree):
@@ -82,6 +104,7 @@ class Treebank(Sequence[Tree]):
             file.writelines(f"{tree}\n" for tree in self.trees)
 
     def sentences(self) -> Iterator[Sentence]:
+        """The words, tags and tree of each sentence, for a parser or for training."""
         return map(Sentence.of, self.trees)
 
     @overload
