@@ -34,26 +34,24 @@ class Server:
         with urllib.request.urlopen(asked, timeout=60) as answer:
             return json.load(answer)
 
-    def metric(self, name: str) -> float:
+    def figures(self) -> dict[str, float]:
+        """What the server has done so far, and the memory that it takes."""
         with urllib.request.urlopen(f"{self.url}/metrics", timeout=60) as answer:
             page = answer.read().decode()
-        return sum(float(value) for value in re.findall(rf"^{re.escape(name)}(?:{{[^}}]*}})? (\S+)$", page, flags=re.M))
 
-    @property
-    def cpu_seconds(self) -> float:
-        return self.metric("process_cpu_seconds_total")
+        def metric(name: str) -> float:
+            return float(re.findall(rf"^{name} (\S+)$", page, flags=re.M)[0])
+
+        return {
+            "sentences": metric("fencepost_sentences_total"),
+            "batches": metric("fencepost_batches_total"),
+            "cpu_seconds": metric("process_cpu_seconds_total"),
+            "megabytes": metric("process_resident_memory_bytes") / 1e6,
+        }
 
     @property
     def megabytes(self) -> float:
-        return self.metric("process_resident_memory_bytes") / 1e6
-
-    @property
-    def sentences(self) -> float:
-        return self.metric("fencepost_sentences_total")
-
-    @property
-    def batches(self) -> float:
-        return self.metric("fencepost_batches_total")
+        return self.figures()["megabytes"]
 
 
 @contextmanager

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from fencepost.serve.batching import MOST_UNREAD, Batcher, Parsed, Placed, Wish, Work
+from fencepost.features.batching import cost
+from fencepost.serve import batching
+from fencepost.serve.batching import BATCH, MOST_SHARE, MOST_UNREAD, Batcher, Parsed, Placed, Wish, Work
 from fencepost.serve.failures import RequestError, UnavailableError
 from fencepost.serve.requests import of_tokens
 from fencepost.serve.settings import Settings
@@ -34,11 +36,11 @@ class Received:
         self.ended.set()
 
 
-def batcher_of(parser: Any) -> Batcher:
+def batcher_of(parser: Any, **options: Any) -> Batcher:
     def fail(error: BaseException) -> None:
         raise error
 
-    return Batcher(parser, Settings(gather=0.0), fail)
+    return Batcher(parser, Settings(gather=0.0, **options), fail)
 
 
 def test_one_request_can_fill_a_batch() -> None:
@@ -50,6 +52,66 @@ def test_one_request_can_fill_a_batch() -> None:
     batcher.close()
     assert len(parser.batches[0]) == 150
     assert [each.document for each in request.parsed] == list(range(150))
+
+
+def test_a_request_whose_last_sentence_fills_a_batch_has_ended() -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    batcher = batcher_of(parser, max_requests=10_000)
+    first = Received("First", 1)
+    batcher.submit(first.work)
+    wait_for(parser.entered.is_set)
+    requests = [Received("It", 1) for _ in range(BATCH // cost(3) + 50)]
+    for request in requests:
+        batcher.submit(request.work)
+    parser.go.set()
+    assert all(each.ended.wait(30) for each in (first, *requests))
+    batcher.close()
+    count = sum(map(len, parser.batches[:2])) - 1
+    assert BATCH / cost(3) <= count < len(requests)
+    assert [len(batch) for batch in parser.batches] == [1, count, len(requests) - count]
+
+
+def test_a_client_that_was_answered_can_join_the_next_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batching, "PAUSE", 100.0)
+    monkeypatch.setattr(batching, "MOST_PAUSE", 100.0)
+    parser = SlowParser(shared_parser(), seconds=0.1)
+    parser.go.clear()
+    batcher = batcher_of(parser)
+    first, again, other = Received("First", 1), Received("Again", 1), Received("Other", 1)
+    batcher.submit(first.work)
+    wait_for(parser.entered.is_set)
+    batcher.submit(other.work)
+    parser.go.set()
+    wait_for(first.ended.is_set)
+    batcher.submit(again.work)
+    assert again.ended.wait(5)
+    batcher.close()
+    assert [[words[0] for words in batch] for batch in parser.batches] == [["First"], ["Other", "Again"]]
+
+
+def test_nobody_waits_for_long_for_a_client_that_was_answered() -> None:
+    parser = SlowParser(shared_parser(), seconds=0.1)
+    parser.go.clear()
+    batcher = batcher_of(parser)
+    first, other = Received("First", 1), Received("Other", 1)
+    batcher.submit(first.work)
+    wait_for(parser.entered.is_set)
+    batcher.submit(other.work)
+    parser.go.set()
+    assert other.ended.wait(5)
+    batcher.close()
+
+
+def test_one_request_takes_only_a_part_of_a_large_batch() -> None:
+    parser = SlowParser(shared_parser())
+    batcher = batcher_of(parser)
+    request = Received("It", 0)
+    request.work.sentences = iter([Placed(0, of_tokens(["very"] * 60))] * 30)
+    batcher.submit(request.work)
+    assert request.ended.wait(30)
+    batcher.close()
+    assert MOST_SHARE <= len(parser.batches[0]) * cost(60) < BATCH
 
 
 def test_requests_share_a_batch_in_turns() -> None:
@@ -81,6 +143,25 @@ def test_a_request_that_is_not_read_waits_and_goes_on_when_it_is() -> None:
     assert request.ended.wait(30)
     batcher.close()
     assert len(request.parsed) == MOST_UNREAD + 50
+
+
+def test_requests_wait_until_the_model_has_taken_all_their_sentences() -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    batcher = batcher_of(parser)
+    first, second, long = Received("It", 190), Received("It", 190), Received("It", 1_000)
+    batcher.submit(first.work)
+    wait_for(parser.entered.is_set)
+    assert batcher.figures.waiting == 0
+    batcher.submit(second.work)
+    batcher.submit(long.work)
+    assert batcher.figures.waiting == 2
+    parser.go.set()
+    wait_for(second.ended.is_set)
+    wait_for(lambda: long.work.unread >= MOST_UNREAD)
+    assert batcher.figures.waiting == 1  # the model has taken a part of the long one, which isn't read
+    batcher.cancel(long.work)
+    batcher.close()
 
 
 def test_a_cancelled_request_leaves_the_queue() -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 import requests
 from nltk.parse.corenlp import CoreNLPDependencyParser, CoreNLPParser
 
-from tests.serve.serving import Client
+from fencepost.search.nodes import Nodes
+from fencepost.serve.penn import penn_text
+from fencepost.trees.brackets import parse_tree
+from tests.serve.serving import Answer, Client
 
 
 @pytest.fixture
@@ -168,3 +171,72 @@ def test_blanks_can_separate_tokens_and_lines_sentences(client: Client) -> None:
 def test_probes_of_corenlp_answer(client: Client) -> None:
     assert client.get("/ping").text == "pong\n"
     assert client.get("/live").status == client.get("/ready").status == 200
+
+
+def tregex(client: Client, text: str, pattern: str, **query: str) -> Answer:
+    asked = urlencode({"pattern": pattern, **query})
+    return client.ask("POST", f"/tregex?{asked}", text, Content_Type="text/plain")
+
+
+def test_tregex_gives_each_match_and_its_named_nodes(client: Client) -> None:
+    answer = tregex(client, "It works. The cat on the mat sleeps. Really?", "NP=all < (PP=pp < IN)")
+    assert answer.headers["content-type"] == "application/json"
+    cat = "(NP\n  (NP (DT The) (NN cat))\n  (PP (IN on)\n    (NP (DT the) (NN mat))))\n"
+    mat = "(PP (IN on)\n  (NP (DT the) (NN mat)))\n"
+    assert answer.json() == {"sentences": [{}, {"0": {"match": cat, "namedNodes": [{"all": cat}, {"pp": mat}]}}, {}]}
+
+
+def test_tregex_gives_one_match_for_each_way_and_begins_with_root(client: Client) -> None:
+    (sentence,) = tregex(client, "It works.", "ROOT << __=x").json()["sentences"]
+    assert list(sentence) == [str(number) for number in range(9)]
+    named = [match["namedNodes"][0]["x"] for match in sentence.values()]
+    assert named[1:4] == ["(NP (PRP It))\n", "(PRP It)\n", "It\n"]
+    assert sentence["0"]["match"] == "(ROOT\n  (S\n    (NP (PRP It))\n    (VP (VBZ works))\n    (. .)))\n"
+
+
+def test_tregex_takes_what_stanza_sends_along(client: Client) -> None:
+    properties = str({"annotators": "tokenize,ner,depparse", "outputFormat": "serialized", "ssplit.eolonly": "true"})
+    answer = tregex(client, "It works. So\nit does", "PRP", properties=properties, filter="False")
+    assert [len(each) for each in answer.json()["sentences"]] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "message"),
+    [
+        ("", "It works.", "the parameter pattern is missing"),
+        ("NP < (", "It works.", "column 7: "),
+        ("N" * 1_001, "It works.", "the pattern has more than 1,000 characters"),
+        ("__ .. __", "The cat sat on the mat. " * 400, "the answer would have more than 10,000 matches"),
+    ],
+    ids=lambda value: value[:20],
+)
+def test_a_tregex_request_that_cannot_be_answered_is_refused_in_plain_text(
+    client: Client, pattern: str, text: str, message: str
+) -> None:
+    answer = tregex(client, text, pattern)
+    assert answer.status == 422
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert answer.text.startswith(message)
+
+
+@pytest.mark.parametrize("name", ["semgrex", "tokensregex"])
+def test_other_patterns_of_corenlp_are_refused_in_plain_text(client: Client, name: str) -> None:
+    answer = client.ask("POST", f"/{name}?pattern=x", "It works.")
+    assert (answer.status, answer.text) == (
+        501,
+        f"fencepost doesn't support {name}\nhint: /tregex finds patterns in trees",
+    )
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        ("(NN dog)", "(NN dog)\n"),
+        ("(S (NP (PRP It)) (. .))", "(S\n  (NP (PRP It))\n  (. .))\n"),
+        ("(NP (DT a) (NN b) (CC or) (NN c))", "(NP (DT a) (NN b)\n  (CC or)\n  (NN c))\n"),
+        ("(NP (CC either) (NN b) (-LRB- -LRB-))", "(NP (CC either)\n  (NN b) (-LRB- -LRB-))\n"),
+    ],
+)
+def test_subtrees_are_written_as_corenlp_writes_them(tree: str, text: str) -> None:
+    read = parse_tree(f"(ROOT {tree})")
+    assert penn_text(Nodes.of(read), 1) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -44,9 +45,16 @@ def test_curl_examples_of_the_server_itself_are_answered(client: Client) -> None
 
 
 def test_the_answer_in_the_docs_has_the_fields_of_a_real_one(client: Client) -> None:
-    (shown,) = blocks("json")
+    shown, _ = blocks("json")
     sentence = client.parse(text="It works.").json()["sentences"][0]
     assert [name for name in sentence if f'"{name}": ' not in shown] == []
+
+
+def test_the_matches_in_the_docs_are_those_of_the_example(client: Client) -> None:
+    _, shown = blocks("json")
+    (command,) = (command for command in CURL if "/tregex" in command)
+    result = subprocess.run(["bash", "-c", command.replace(DEFAULT, client.url)], capture_output=True, text=True)
+    assert json.loads(result.stdout) == json.loads(shown)
 
 
 def test_the_fields_in_the_docs_are_those_of_the_request(client: Client) -> None:

@@ -185,6 +185,22 @@ def test_a_full_queue_is_429_and_drains(tmp_path: Path) -> None:
     assert refused.json()["error"].startswith("the server is busy: 2 requests")
 
 
+def test_too_much_text_in_the_queue_is_429(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    with in_thread(tmp_path, {"en": parser}, max_body=2_000) as client, ThreadPoolExecutor(8) as pool:
+        first = pool.submit(client.parse, text="Go.")
+        wait_for(parser.entered.is_set)  # from now on nothing leaves the queue
+        text = "It works. " * 190
+        waiting = [pool.submit(client.parse, text=text) for _ in range(4)]
+        wait_for(lambda: "fencepost_waiting_requests 4" in client.get("/metrics").text)
+        refused = client.parse(text=text)
+        parser.go.set()
+        assert [future.result().status for future in (first, *waiting)] == [200] * 5
+    assert refused.status == 429
+    assert refused.json()["error"] == "the server is busy: 4 requests with 7,600 characters are waiting"
+
+
 def test_an_answer_that_takes_too_long_is_503(tmp_path: Path) -> None:
     parser = SlowParser(shared_parser())
     parser.go.clear()
@@ -198,12 +214,12 @@ def test_an_answer_that_takes_too_long_is_503(tmp_path: Path) -> None:
 
 def test_a_stream_that_takes_too_long_ends_with_an_error(tmp_path: Path) -> None:
     parser = SlowParser(shared_parser(), batches=1)
-    with in_thread(tmp_path, {"en": parser}, timeout=2.0) as client:
-        text = "The cat sat on the mat, and then it slept for a while. " * 300
+    with in_thread(tmp_path, {"en": parser}, timeout=4.0) as client:
+        text = "It works. " * 300
         lines = client.parse(text=text, stream=True).lines()
         parser.go.set()
     assert "tree" in lines[0]
-    assert lines[-1]["error"] == "this request takes longer than 2 seconds"
+    assert lines[-1]["error"] == "this request takes longer than 4 seconds"
 
 
 def test_a_bad_sentence_in_the_middle_of_a_stream_ends_it_with_an_error(tmp_path: Path) -> None:

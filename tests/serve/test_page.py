@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import struct
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,8 +18,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.function_samples import random_function_model
 from tests.serve.browser import CHROMIUM, FLAGS
-from tests.serve.serving import Client, in_thread
+from tests.serve.serving import Client, SlowParser, in_thread, shared_parser
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 
@@ -83,7 +86,9 @@ def words(page: Page) -> list[str]:
 
 
 def node(page: Page, label: str) -> Any:
-    return page.locator("#drawing [role=treeitem]").filter(has=page.locator(f"text.phrase:text-is('{label}')"))
+    """The phrases with this label, whatever their functions."""
+    phrase = page.locator("text.phrase").filter(has_text=re.compile(f"^{label}(-|$)"))
+    return page.locator("#drawing [role=treeitem]").filter(has=phrase)
 
 
 def test_the_page_opens_with_an_example(open_page: Open) -> None:
@@ -440,6 +445,95 @@ def test_axe_finds_nothing_to_complain_about_in_the_docs(open_page: Open, client
     page.goto(f"{client.url}/docs")
     results = Axe().run(page)
     assert results.violations_count == 0, results.generate_report()
+
+
+def test_functions_are_shown_if_the_model_has_them(open_page: Open, tmp_path: Path) -> None:
+    from fencepost.parsing.load import load
+
+    folder = random_function_model(tmp_path / "functions")
+    (tmp_path / "metrics").mkdir()
+    parsers = {"en": shared_parser(), "functions": load(folder)}
+    with in_thread(tmp_path / "metrics", parsers) as server:
+        page = open_page("", server=server)
+        page.get_by_label("Model").select_option("functions")
+        page.locator("#reading").select_option("tokens")
+        page.locator("#text").fill("the cat sleeps in the garden .")
+        expect(page.locator("#drawing .word")).to_have_count(7)
+        labels = page.locator("#drawing .phrase").all_text_contents()
+        number = next(at for at, label in enumerate(labels) if "-" in label)
+        page.locator("#drawing [role=treeitem]").filter(has=page.locator(".phrase")).nth(number).click()
+        expect(page.locator("#details")).to_contain_text("Function")
+        expect(page.locator("#details")).to_contain_text(f"{labels[number].split('-')[1]}: ")
+
+
+def labels_of(page: Page) -> list[str]:
+    found: list[str] = page.locator("#drawing .phrase").all_text_contents()
+    return found
+
+
+def test_a_function_is_explained_in_words_with_its_probability(open_page: Open) -> None:
+    page = open_page("She lives in Rome.")
+    page.locator("#drawing [role=treeitem]").filter(has=page.locator("text.phrase:text-is('NP-SBJ')")).click()
+    expect(page.locator("#details h2")).to_have_text("NP: noun phrase")
+    expect(page.locator("#details dd").first).to_have_text(re.compile(r"^SBJ: subject \(\d+(\.\d)?%\)$"))
+    chosen = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert re.match(r"NP-SBJ, noun phrase, subject, [\d.]+%: She$", chosen)
+
+
+def test_functions_can_be_hidden_and_a_link_keeps_that(open_page: Open) -> None:
+    page = open_page("She lives in Rome.")
+    expect(node(page, "PP")).to_have_count(1)
+    with_functions = labels_of(page)
+    assert any("-" in label for label in with_functions)
+    page.get_by_label("functions", exact=True).uncheck()
+    plain = labels_of(page)
+    assert plain == [label.split("-")[0] for label in with_functions]
+    page.get_by_role("tab", name="Brackets").click()
+    expect(page.locator("#brackets")).not_to_contain_text("-SBJ")
+    link = page.url
+    page.get_by_role("tab", name="Tree").click()
+    page.get_by_label("functions", exact=True).check()
+    assert page.url != link
+    again = open_page()
+    again.goto("about:blank")
+    again.goto(link)
+    expect(again.locator("#drawing .word")).to_have_count(5)
+    assert labels_of(again) == plain
+
+
+def test_functions_are_not_offered_by_a_model_without_them(open_page: Open, tmp_path: Path) -> None:
+    plain = SlowParser(shared_parser())
+    plain.vocabularies = replace(plain.vocabularies, functions=None)
+    with in_thread(tmp_path, {"en": plain}) as server:
+        page = open_page("She lives in Rome.", server=server)
+        expect(node(page, "PP")).to_have_count(1)
+        expect(page.locator("#show-functions")).to_be_hidden()
+        assert not any("-" in label for label in labels_of(page))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"),
+    [
+        ("NP", 2),  # with any function or none
+        ("@NP", 2),
+        ("NP < PRP", 1),  # a tag; it is also a function, purpose
+        ("NP-SBJ", 1),
+        ("/SBJ/", 1),
+        ("/-PRP$/", 0),
+        ("S < (NP !<< PP)", 1),
+        ("S < NP-SBJ", 1),
+        ("VP $- NP-SBJ", 1),
+        ("S < NP [< NP-SBJ | < VP]", 0),  # it names a function: NP has none
+        ("S < @NP [< NP-SBJ | < VP]", 1),
+    ],
+)
+def test_patterns_find_phrases_with_functions(open_page: Open, pattern: str, count: int) -> None:
+    page = open_page("She lives in Rome.")
+    expect(node(page, "NP")).to_have_count(2)
+    page.locator("#pattern").fill(pattern)
+    expect(page.locator("#matches")).to_have_text(re.compile(rf"^{count} match"))
+    assert page.locator(".node.matches").count() == count
+    expect(page.locator("#functions-hint")).to_contain_text("NP also finds NP-SBJ.")
 
 
 def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:

@@ -32,12 +32,24 @@ def approximately(found: Any, expected: Any) -> bool:
     return bool(found == pytest.approx(expected, abs=1e-3)) if isinstance(expected, float) else found == expected
 
 
-@pytest.mark.parametrize("options", [{}, {"probabilities": True}, {"kbest": 3}, {"kbest": 2, "probabilities": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"probabilities": True},
+        {"kbest": 3},
+        {"kbest": 2, "probabilities": True},
+        {"functions": True},
+        {"functions": True, "kbest": 2},
+        {"functions": True, "kbest": 2, "probabilities": True},
+    ],
+    ids=lambda options: "-".join(options) or "plain",
+)
 def test_fields_are_those_of_the_command_line(
     client: Client, options: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     switches = ["--kbest", str(options["kbest"])] if "kbest" in options else []
-    switches += ["--probabilities"] if options.get("probabilities") else []
+    switches += [f"--{name}" for name in ("probabilities", "functions") if options.get(name)]
     lines = command_line(capsys, "--format", "json", "--text", TEXT, *switches).splitlines()
     answer = client.parse(text=TEXT, **options)
     assert answer.status == 200
@@ -56,6 +68,27 @@ def test_the_k_best_trees_in_brackets_are_those_of_the_command_line(
 ) -> None:
     answer = client.parse(text="It works. It does.", format="brackets", kbest=2)
     assert answer.text == command_line(capsys, "--text", "It works. It does.", "--kbest", "2")
+
+
+def test_functions_are_in_labels_of_trees_and_beside_labels_of_constituents(client: Client) -> None:
+    (sentence,) = client.parse(text="She lives in Rome.", functions=True).json()["sentences"]
+    assert sentence["tree"].startswith("(TOP (S (NP-SBJ (PRP She)) (VP (VBZ lives) (PP-LOC ")
+    clause, subject = sentence["constituents"][:2]
+    assert (subject["label"], subject["function"]) == ("NP", "SBJ")
+    assert subject["function_probability"] > 0.5
+    assert clause["function"] is None
+    assert "probability" not in subject
+
+
+def test_functions_are_in_brackets_streams_and_each_of_the_k_best_trees(client: Client) -> None:
+    text = "She lives in Rome. He works."
+    trees = client.parse(text=text, functions=True, format="brackets").text.splitlines()
+    assert [tree.count("NP-SBJ") for tree in trees] == [1, 1]
+    lines = client.parse(text=text, functions=True, stream=True).lines()
+    assert [line["tree"] for line in lines] == trees
+    (sentence, _) = client.parse(text=text, functions=True, kbest=2, probabilities=True).json()["sentences"]
+    assert all("NP-SBJ" in each["tree"] for each in sentence["kbest"])
+    assert [each["constituents"][1]["function"] for each in sentence["kbest"]] == ["SBJ", "SBJ"]
 
 
 def test_tokens_are_not_split_again(client: Client) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from multiprocessing.context import SpawnProcess
 from typing import Any
 
 import pytest
@@ -78,6 +79,20 @@ def test_a_process_that_was_killed_is_replaced() -> None:
     assert searcher._process is not None
     os.kill(searcher._process.pid or 0, signal.SIGKILL)
     searcher._process.join()
+    assert len(searcher.search("PP", TREES)) == 1
+    searcher.close()
+
+
+def no_room(_: object) -> None:
+    raise OSError("no room")
+
+
+def test_a_process_that_cannot_start_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    searcher = Searcher()
+    with monkeypatch.context() as patched:
+        patched.setattr(SpawnProcess, "_Popen", staticmethod(no_room))
+        with pytest.raises(OSError, match="no room"):
+            searcher.search("PP", TREES)
     assert len(searcher.search("PP", TREES)) == 1
     searcher.close()
 

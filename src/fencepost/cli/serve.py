@@ -7,7 +7,7 @@ import os
 import sys
 from typing import Any, Final
 
-from fencepost.cli.shared import require_from_one
+from fencepost.cli.shared import add_device_options, require_from_one
 from fencepost.errors import MissingExtraError, UsageError
 
 EXAMPLES: Final = """\
@@ -40,7 +40,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument(
         "--model", nargs="+", metavar="NAME", help="model folders or names of installed models (default: en)"
     )
-    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    add_device_options(parser)
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes, each with its models (default: 1)"
     )
@@ -95,6 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = Settings(
         models=tuple(arguments.model or [None]),
         device=arguments.device,
+        precision=arguments.precision,
         host=arguments.host,
         port=arguments.port,
         workers=arguments.workers,

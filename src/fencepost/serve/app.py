@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -22,9 +22,9 @@ from fencepost.serve import description
 from fencepost.serve.answering import parse_sentences
 from fencepost.serve.batching import Parsed, Wish
 from fencepost.serve.bodies import read_body
-from fencepost.serve.corenlp import read_corenlp
+from fencepost.serve.corenlp import CoreNlpRequest, read_corenlp, read_tregex, root_brackets
 from fencepost.serve.docs_page import docs_page
-from fencepost.serve.failures import BusyError, RequestError, UnavailableError
+from fencepost.serve.failures import BusyError, RequestError, UnavailableError, UnsupportedError
 from fencepost.serve.guard import PAGE, PROBLEMS, Guard
 from fencepost.serve.metrics import MODEL_COUNTERS, Metrics
 from fencepost.serve.models import Models
@@ -36,6 +36,7 @@ from fencepost.trees.label_names import label_names
 FILES: Final = Path(__file__).parent / "page"
 LINES: Final = "application/x-ndjson"
 PAUSE: Final = 0.5  # seconds before a busy server refuses: clients that try again at once would take the model's time
+FRESH: Final = 1.0  # seconds between two updates of the figures that other processes read
 RETRY_AFTER: Final = {"Retry-After": "2"}
 
 
@@ -45,8 +46,11 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        noting = asyncio.create_task(_note_often(models, metrics))
         yield
+        noting.cancel()
         models.close()
+        _note(models, metrics)
         searcher.close()
 
     models = load(settings, _report)
@@ -63,7 +67,7 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
     app.add_exception_handler(HTTPException, _refused)
     _add_parsing(app, models, settings)
     _add_search(app, searcher, settings)
-    _add_corenlp(app, models, settings)
+    _add_corenlp(app, models, searcher, settings)
     _add_status(app, models, metrics)
     _add_pages(app)
     if settings.cors:
@@ -115,23 +119,47 @@ def _add_search(app: FastAPI, searcher: Searcher, settings: Settings) -> None:
         return JSONResponse({"matches": found, "truncated": len(found) >= MOST_MATCHES})
 
 
-def _add_corenlp(app: FastAPI, models: Models, settings: Settings) -> None:
-    @app.post("/", **description.CORENLP)
+def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Settings) -> None:
+    async def parsed(asked: CoreNlpRequest) -> list[Parsed]:
+        _, batcher = models.find(None)
+        parts = parse_sentences(batcher, asked.sentences(), Wish(), len(asked.text), settings.timeout)
+        return [each async for part in parts for each in part]
+
     async def annotate(request: Request) -> Response:
+        body = await read_body(request, settings)
+        asked = read_corenlp(request.query_params, body, request.headers.get("content-type", ""))
+        if asked.needs_model:
+            sentences = [asked.answer(number, each) for number, each in enumerate(await parsed(asked))]
+        else:
+            sentences = await asyncio.to_thread(asked.tokens)  # it takes long for a long text
+        return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
+
+    async def tregex(request: Request) -> Response:
+        body = await read_body(request, settings)
+        asked = read_tregex(request.query_params, body, request.headers.get("content-type", ""))
+        trees = [root_brackets(each.analysis.tree) for each in await parsed(asked.text)]
+        return JSONResponse({"sentences": await asyncio.to_thread(searcher.subtrees, asked.pattern, trees)})
+
+    async def unsupported(request: Request) -> Response:
+        name = request.url.path.strip("/")
+        raise UnsupportedError(f"fencepost doesn't support {name}", hint="/tregex finds patterns in trees")
+
+    app.post("/", **description.CORENLP)(_in_plain_text(annotate))
+    app.post("/tregex", **description.TREGEX)(_in_plain_text(tregex))
+    for path in ("/semgrex", "/tokensregex"):
+        app.api_route(path, methods=["GET", "POST"], include_in_schema=False)(_in_plain_text(unsupported))
+
+
+def _in_plain_text(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    """Makes errors plain text: CoreNLP's clients show the body of an answer as it is."""
+
+    async def answered(request: Request) -> Response:
         try:
-            body = await read_body(request, settings)
-            asked = read_corenlp(request.query_params, body, request.headers.get("content-type", ""))
-            sentences: list[str] = []
-            if asked.needs_model:
-                _, batcher = models.find(None)
-                parts = parse_sentences(batcher, asked.sentences(), Wish(), len(asked.text), settings.timeout)
-                async for part in parts:
-                    sentences += (asked.answer(len(sentences) + number, each) for number, each in enumerate(part))
-            else:
-                sentences = await asyncio.to_thread(asked.tokens)  # it takes long for a long text
-            return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
-        except RequestError as error:  # CoreNLP's clients show the body of an answer as it is
+            return await answer(request)
+        except RequestError as error:
             return PlainTextResponse(str(error), error.status, headers=await _headers(error))
+
+    return answered
 
 
 def _add_status(app: FastAPI, models: Models, metrics: Metrics) -> None:
@@ -153,13 +181,24 @@ def _add_status(app: FastAPI, models: Models, metrics: Metrics) -> None:
 
     @app.get("/metrics", **description.METRICS)
     async def read_metrics() -> Response:
-        figures = [batcher.figures for batcher in models.batchers().values()]
-        counted = ("sentences", "words", "batches", "seconds")
-        for name, field in zip(MODEL_COUNTERS, counted, strict=True):
-            metrics.set(name, sum(getattr(each, field) for each in figures))
-        metrics.set("fencepost_waiting_requests", sum(each.waiting for each in figures))
-        metrics.note_process()
+        _note(models, metrics)
         return PlainTextResponse(metrics.page(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+async def _note_often(models: Models, metrics: Metrics) -> None:
+    """Keeps the figures of this process fresh: ``/metrics`` may be answered by another one."""
+    while True:
+        _note(models, metrics)
+        await asyncio.sleep(FRESH)
+
+
+def _note(models: Models, metrics: Metrics) -> None:
+    figures = [batcher.figures for batcher in models.batchers().values()]
+    counted = ("sentences", "words", "batches", "seconds")
+    for name, field in zip(MODEL_COUNTERS, counted, strict=True):
+        metrics.set(name, sum(getattr(each, field) for each in figures))
+    metrics.set("fencepost_waiting_requests", sum(each.waiting for each in figures))
+    metrics.note_process()
 
 
 def _add_pages(app: FastAPI) -> None:

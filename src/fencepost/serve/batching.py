@@ -5,6 +5,7 @@ The thread takes sentences from every waiting request in turn, so that a long te
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -14,15 +15,20 @@ from typing import Final, NamedTuple
 
 from fencepost.errors import FencepostError
 from fencepost.features.batching import cost
-from fencepost.parsing.confidence import Analysis, hide_probabilities, without_probabilities
+from fencepost.parsing.confidence import Analysis, hide_probabilities
 from fencepost.parsing.parser import Parser
 from fencepost.serve.failures import BusyError, InvalidError, RequestError, UnavailableError, internal_error
 from fencepost.serve.settings import MOST_ANALYZED, Settings
 from fencepost.text.stream import TextSentence
 from fencepost.trees.treebank import Sentence
 
-BATCH: Final = 2_000  # tokens parsed at once, as ``features.batching`` counts: a fraction of a second of work
+BATCH: Final = 3_000  # tokens parsed at once, as ``features.batching`` counts: a fraction of a second of work
+MOST_SHARE: Final = 2_000  # tokens of a batch for one request, so that the first sentences of a long text come soon
 SHARE: Final = 250  # tokens that a request contributes before the next one has its turn
+LETTERS: Final = 3  # characters of text that cost about as much as one token
+# After a batch the model waits for clients to send again. Both are fractions of the time that the batch took.
+PAUSE: Final = 0.05  # without any client that sends or receives
+MOST_PAUSE: Final = 0.25  # in all
 MOST_UNREAD: Final = 200  # sentences of a request that are parsed but not yet sent
 MOST_TEXT: Final = 4  # times ``max_body``: characters that may wait
 
@@ -69,6 +75,17 @@ class Work:
     count: int = 0  # sentences taken so far
     unread: int = 0  # sentences delivered and not yet sent to the client
     cancelled: bool = False
+    _ahead: list[Placed | None] = field(default_factory=list)  # the next sentence, once it is known
+
+    def take(self) -> Placed | None:
+        """The next sentence; None if there are no more."""
+        return self._ahead.pop() if self._ahead else next(self.sentences, None)
+
+    @property
+    def has_more(self) -> bool:
+        if not self._ahead:
+            self._ahead.append(next(self.sentences, None))
+        return self._ahead[0] is not None
 
     @property
     def is_ready(self) -> bool:
@@ -81,6 +98,7 @@ class _Turn:
 
     work: Work
     sentences: list[tuple[Placed, Sentence]] = field(default_factory=list)
+    spent: int = 0  # tokens
     ended: bool = False
     failure: RequestError | None = None
 
@@ -93,7 +111,7 @@ class Figures:
     words: int = 0
     batches: int = 0
     seconds: float = 0.0  # spent parsing
-    waiting: int = 0  # requests in the queue now
+    waiting: int = 0  # requests with sentences that the model hasn't taken yet
 
 
 class Batcher:
@@ -108,6 +126,11 @@ class Batcher:
         self._waiting: deque[Work] = deque()
         self._condition = threading.Condition()
         self._closing = False
+        self._enough: float = 1  # waiting requests for which the thread wants to be woken up
+        self._seconds = 0.0  # that the last batch took
+        self._moved = 0.0  # when a client last sent a request or received sentences
+        self._delivered = -math.inf  # when the last batch was handed out
+        self._known = 0  # clients that waited or were answered then
         self._thread = threading.Thread(target=self._run, name="fencepost-model", daemon=True)
         self._thread.start()
 
@@ -127,13 +150,18 @@ class Batcher:
                 raise BusyError(f"the server is busy: {waiting} are waiting", hint="try again in a few seconds")
             self._waiting.append(work)
             self.figures.waiting = len(self._waiting)
-            self._condition.notify()
+            self._moved = time.monotonic()
+            if len(self._waiting) >= self._enough or self._fills_a_batch():
+                self._condition.notify()
 
     def sent(self, work: Work, count: int) -> None:
         """Notes that ``count`` sentences of a request are on their way to the client, so that more may be parsed."""
         with self._condition:
+            was_ready = work.is_ready
             work.unread -= count
-            self._condition.notify()
+            self._moved = time.monotonic()
+            if not was_ready:
+                self._condition.notify()
 
     def cancel(self, work: Work) -> None:
         """Forgets a request whose client is gone or has waited for too long."""
@@ -161,17 +189,37 @@ class Batcher:
     def _wait(self) -> bool:
         """Waits for work. False if the server is stopping and nothing is left to do."""
         with self._condition:
-            was_idle = False
             while not self._has_work():
                 if self._closing and not self._waiting:
                     return False
-                was_idle = True
+                self._enough = 1
                 self._condition.wait()
-            # Other clients may be about to send. A model that comes from another batch has waited long enough.
-            deadline = time.monotonic() + (self._settings.gather if was_idle else 0)
-            while (remaining := deadline - time.monotonic()) > 0:
-                self._condition.wait(remaining)
+            self._wait_for_more()
+            self._enough = math.inf
         return True
+
+    def _wait_for_more(self) -> None:
+        """Waits for further requests: a sentence takes less time in a large batch than in a small one.
+
+        Clients that come in groups are at most ``gather`` seconds apart. After a batch, the clients that were answered
+        often send again, but it takes a moment until all have their answers.
+        """
+        self._moved = time.monotonic()
+        latest = self._delivered + MOST_PAUSE * self._seconds
+        if self._moved < latest:
+            self._enough, pause = self._known, PAUSE * self._seconds
+        else:
+            self._enough, pause = math.inf, self._settings.gather
+            latest = self._moved + pause
+        while not (self._closing or len(self._waiting) >= self._enough or self._fills_a_batch()):
+            remaining = min(self._moved + pause, latest) - time.monotonic()
+            if remaining <= 0:
+                return
+            self._condition.wait(remaining)
+
+    def _fills_a_batch(self) -> bool:
+        """True if the requests that wait are enough for a batch, as far as their size tells."""
+        return sum(BATCH if each.count else each.size // LETTERS for each in self._waiting) >= BATCH
 
     def _has_work(self) -> bool:
         for work in [each for each in self._waiting if each.cancelled]:
@@ -190,8 +238,11 @@ class Batcher:
         room = BATCH
         while turns and room > 0:
             turn = turns.popleft()
-            room -= self._take(turn, min(SHARE, room))
-            may_take_more = not turn.ended and turn.work.unread + len(turn.sentences) < MOST_UNREAD
+            spent = self._take(turn, min(SHARE, room))
+            turn.spent += spent
+            room -= spent
+            is_unread = turn.work.unread + len(turn.sentences) >= MOST_UNREAD
+            may_take_more = not turn.ended and not is_unread and turn.spent < MOST_SHARE
             (turns if may_take_more else done).append(turn)
         done += [turn for turn in turns if turn.sentences]
         with self._condition:
@@ -206,11 +257,7 @@ class Batcher:
         """Takes sentences from a request until they cost ``room`` tokens. Returns their cost."""
         work, spent = turn.work, 0
         try:
-            while spent < room:
-                placed = next(work.sentences, None)
-                if placed is None:
-                    turn.ended = True
-                    break
+            while spent < room and (placed := work.take()) is not None:
                 work.count += 1
                 words = len(placed.sentence.tokens)
                 if words > self._settings.max_words:
@@ -221,6 +268,7 @@ class Batcher:
                 (sentence,) = self.parser.checked([placed.sentence.sentence()], work.count)
                 turn.sentences.append((placed, sentence))
                 spent += work.wish.weight * cost(words)
+            turn.ended = not work.has_more  # now, so that nobody waits for a batch only to learn that there is no more
         except FencepostError as error:
             turn.ended = True
             turn.failure = error if isinstance(error, RequestError) else InvalidError(error.message, hint=error.hint)
@@ -239,7 +287,8 @@ class Batcher:
             found = self._analyze(wish, [sentences[index][1] for index in chosen])
             analyses.update(zip(chosen, found, strict=True))
         if sentences:
-            self.figures.seconds += time.perf_counter() - started
+            self._seconds = time.perf_counter() - started
+            self.figures.seconds += self._seconds
             self.figures.batches += 1
             self.figures.sentences += len(sentences)
             self.figures.words += sum(len(sentence) for _, sentence in sentences)
@@ -255,15 +304,16 @@ class Batcher:
         return [found for sentence in sentences for found in self._analyze(wish, [sentence])]  # spare the others
 
     def _deliver(self, turns: Sequence[_Turn], analyses: Iterator[Analysis | None]) -> None:
+        with self._condition:
+            self._known = len(self._waiting) + sum(turn.ended for turn in turns)
+            self._delivered = time.monotonic()
         for turn in turns:
             found = [(placed, next(analyses)) for placed, _ in turn.sentences]
             parsed = [Parsed(*placed, analysis) for placed, analysis in found if analysis is not None]
-            failure = turn.failure
-            if len(parsed) < len(found):
-                failure = internal_error()
-                with self._condition:
-                    turn.work.cancelled = True
-            turn.work.unread += len(parsed)
+            failure = internal_error() if len(parsed) < len(found) else turn.failure
+            with self._condition:
+                turn.work.cancelled |= len(parsed) < len(found)
+                turn.work.unread += len(parsed)
             if parsed or not failure:
                 turn.work.deliver(parsed, turn.ended and failure is None)
             if failure:
@@ -275,6 +325,6 @@ def analyze(parser: Parser, wish: Wish, sentences: list[Sentence]) -> Iterator[A
     if wish.kbest or wish.probabilities:
         analyses = parser.do(parser.analyses(wish.kbest, functions=wish.functions), sentences)
         return iter(analyses) if wish.probabilities else map(hide_probabilities, analyses)
-    if wish.functions:
-        return iter(parser.do(parser.best_with_functions(), sentences))
-    return (without_probabilities(tree, score) for tree, score in parser.do(parser.best_trees(), sentences))
+    return iter(
+        parser.do(parser.best_with_functions() if wish.functions else parser.best_with_constituents(), sentences)
+    )

@@ -1,4 +1,5 @@
-"""Speaks as the server of Stanford CoreNLP does, so that its clients work: ``POST /?properties={…}`` with a text.
+"""Speaks as the server of Stanford CoreNLP does, so that its clients work: ``POST /?properties={…}`` with a text, and
+``POST /tregex?pattern=…``.
 
 ``tokenize``, ``ssplit``, ``pos`` and ``parse`` are supported, with answers in JSON. ``lemma``, which clients ask for by
 habit, is accepted and left out of the answer. Everything else is refused with a message.
@@ -19,10 +20,11 @@ from urllib.parse import unquote_plus
 from fencepost.serve.batching import Parsed, Placed
 from fencepost.serve.failures import InvalidError
 from fencepost.serve.requests import of_tokens
+from fencepost.serve.searching import LONGEST_PATTERN
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.text.tokens import tokenize
-from fencepost.trees.tree import escape
+from fencepost.trees.tree import Tree, escape
 
 SUPPORTED: Final = ("tokenize", "ssplit", "pos", "parse")
 LEFT_OUT: Final = frozenset({"lemma", "cleanxml", "mwt", "docdate"})
@@ -89,8 +91,33 @@ class CoreNlpRequest:
             tokens.append(plain if tag is None else {**plain, "pos": tag})
         answer: dict[str, Any] = {"index": index}
         if analysis is not None and "parse" in self.annotators:
-            answer["parse"] = f"(ROOT {str(analysis.tree).partition(' ')[2]}"
+            answer["parse"] = root_brackets(analysis.tree)
         return json.dumps({**answer, "tokens": tokens}, ensure_ascii=False)
+
+
+def root_brackets(tree: Tree) -> str:
+    """A tree with CoreNLP's root symbol."""
+    return f"(ROOT {str(tree).partition(' ')[2]}"
+
+
+@dataclass(frozen=True)
+class TregexRequest:
+    """A text to parse, and a pattern to find in its trees."""
+
+    pattern: str
+    text: CoreNlpRequest
+
+
+def read_tregex(query: Mapping[str, str], body: bytes, content_type: str) -> TregexRequest:
+    """The request in a query and a body. Clients send annotators and an output format, which don't matter here."""
+    properties = {**query, **_properties(query.get("properties", ""))}
+    pattern = properties.get("pattern", "")
+    if not pattern:
+        raise InvalidError("the parameter pattern is missing", hint="such as /tregex?pattern=NP")
+    if len(pattern) > LONGEST_PATTERN:
+        raise InvalidError(f"the pattern has more than {LONGEST_PATTERN:,} characters")
+    others = {name: value for name, value in properties.items() if name.startswith(("ssplit.", "tokenize."))}
+    return TregexRequest(pattern, read_corenlp(others, body, content_type))
 
 
 def read_corenlp(query: Mapping[str, str], body: bytes, content_type: str) -> CoreNlpRequest:

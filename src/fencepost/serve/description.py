@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from fastapi.responses import PlainTextResponse
+
 from fencepost.serve.requests import ParseRequest
-from fencepost.serve.searching import SearchRequest
+from fencepost.serve.searching import LONGEST_PATTERN, SearchRequest
 
 ABOUT: Final = (
     "A constituency parser: text in, labelled phrase-structure trees out. Errors have the fields "
@@ -30,16 +32,38 @@ _FAILURES: Final = {
 }
 
 
-def _failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    example = {"error": "what is wrong", "hint": "what to do"}
+_STATUSES: Final = (401, 408, 413, 422, 429, 503)
+_IN_JSON: Final = {"application/json": {"example": {"error": "what is wrong", "hint": "what to do"}}}
+_IN_TEXT: Final = {"text/plain": {"schema": {"type": "string"}, "example": "what is wrong\nhint: what to do"}}
+
+
+def _failures(*statuses: int, content: dict[str, Any] = _IN_JSON) -> dict[int | str, dict[str, Any]]:
+    """``content`` is not that of 401, which is answered in JSON before the endpoint is known."""
     return {
-        status: {"description": _FAILURES[status], "content": {"application/json": {"example": example}}}
+        status: {"description": _FAILURES[status], "content": _IN_JSON if status == 401 else content}
         for status in statuses
     }
 
 
-def _body(media_type: str, content: dict[str, Any]) -> dict[str, Any]:
-    return {"requestBody": {"required": True, "content": {media_type: content}}}
+def _text(description: str, example: str) -> dict[int | str, dict[str, Any]]:
+    """A good answer in plain text."""
+    content = {"text/plain": {"schema": {"type": "string"}, "example": example}}
+    return {200: {"description": description, "content": content}}
+
+
+def _body(media_type: str, content: dict[str, Any], *, required: bool = True) -> dict[str, Any]:
+    return {"requestBody": {"required": required, "content": {media_type: content}}}
+
+
+def _parse_schema() -> dict[str, Any]:
+    """The fields of a request, with what pydantic's own description can't say: exactly one of text and tokens."""
+    schema = ParseRequest.model_json_schema()
+    given, missing = {"not": {"type": "null"}}, {"type": "null"}
+    text = {"required": ["text"], "properties": {"text": given, "tokens": missing}}
+    tokens = {"required": ["tokens"], "properties": {"tokens": given, "text": missing}}
+    in_brackets = {"required": ["format"], "properties": {"format": {"const": "brackets"}}}
+    in_a_stream = {"required": ["stream"], "properties": {"stream": {"const": True}}}
+    return {**schema, "oneOf": [text, tokens], "not": {"allOf": [in_brackets, in_a_stream]}}
 
 
 PARSE: Final[dict[str, Any]] = {
@@ -53,14 +77,18 @@ PARSE: Final[dict[str, Any]] = {
     "responses": {
         200: {
             "description": "the sentences, in order",
-            "content": {"application/json": {"example": {"model": "en", "sentences": [_SENTENCE]}}},
+            "content": {
+                "application/json": {"example": {"model": "en", "sentences": [_SENTENCE]}},
+                "application/x-ndjson": {"example": _SENTENCE},
+                "text/plain": {"schema": {"type": "string"}, "example": _SENTENCE["tree"]},
+            },
         },
-        **_failures(401, 408, 413, 422, 429, 503),
+        **_failures(*_STATUSES),
     },
     "openapi_extra": {
         **_body(
             "application/json",
-            {"schema": ParseRequest.model_json_schema(), "example": {"text": "It works.", "probabilities": True}},
+            {"schema": _parse_schema(), "example": {"text": "It works.", "probabilities": True}},
         ),
         "x-curl": """curl -d '{"text": "It works.", "probabilities": true}' URL/v1/parse""",
     },
@@ -84,7 +112,7 @@ SEARCH: Final[dict[str, Any]] = {
                 }
             },
         },
-        **_failures(401, 408, 413, 422, 429, 503),
+        **_failures(*_STATUSES),
     },
     "openapi_extra": {
         **_body(
@@ -101,11 +129,13 @@ SEARCH: Final[dict[str, Any]] = {
 MODELS: Final[dict[str, Any]] = {
     "summary": "List the models",
     "description": "The first one is the default. `functions` is true if it predicts grammatical functions.",
+    "responses": _failures(401),
     "openapi_extra": {"x-curl": "curl URL/v1/models"},
 }
 LABELS: Final[dict[str, Any]] = {
     "summary": "Explain the labels",
     "description": "What labels of phrases, tags and functions mean, each with an example.",
+    "responses": _failures(401),
     "openapi_extra": {"x-curl": "curl URL/v1/labels"},
 }
 CORENLP: Final[dict[str, Any]] = {
@@ -120,24 +150,62 @@ CORENLP: Final[dict[str, Any]] = {
             "description": "the sentences",
             "content": {"application/json": {"example": {"sentences": [{"index": 0, "parse": "(ROOT …)"}]}}},
         },
-        **_failures(401, 408, 413, 422, 429, 503),
+        **_failures(*_STATUSES, content=_IN_TEXT),
     },
     "openapi_extra": {
-        **_body("text/plain", {"schema": {"type": "string"}, "example": "It works."}),
+        **_body("text/plain", {"schema": {"type": "string"}, "example": "It works."}, required=False),
         "x-curl": """curl --data-binary 'It works.' -H 'Content-Type: text/plain' """
         """'URL/?properties=%7B%22annotators%22%3A%22tokenize%2Cssplit%2Cparse%22%7D'""",
     },
 }
+TREGEX: Final[dict[str, Any]] = {
+    "summary": "Find a pattern in the trees of a text, as CoreNLP's server does",
+    "description": (
+        "The body is the text, and `pattern` a pattern in Tregex's language. The answer has one object for each "
+        "sentence, with its matches by number: the subtree in `match`, and the named subtrees in `namedNodes`. Trees "
+        "begin with ROOT and have no functions. Errors are plain text."
+    ),
+    "responses": {
+        200: {
+            "description": "the matches in each sentence",
+            "content": {
+                "application/json": {
+                    "example": {"sentences": [{"0": {"match": "(NP (PRP It))\n", "namedNodes": [{"x": "(PRP It)\n"}]}}]}
+                }
+            },
+        },
+        **_failures(*_STATUSES, content=_IN_TEXT),
+    },
+    "openapi_extra": {
+        "parameters": [
+            {
+                "name": "pattern",
+                "in": "query",
+                "required": True,
+                "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_PATTERN},
+                "description": "a pattern in Tregex's language, such as NP < PRP=x",
+            }
+        ],
+        **_body("text/plain", {"schema": {"type": "string"}, "example": "It works."}, required=False),
+        "x-curl": """curl --data-binary 'It works.' -H 'Content-Type: text/plain' """
+        """'URL/tregex?pattern=NP%20%3C%20PRP%3Dx'""",
+    },
+}
 HEALTHZ: Final[dict[str, Any]] = {
     "summary": "Say that the process is alive",
+    "response_class": PlainTextResponse,
+    "responses": _text("it is alive", "ok"),
     "openapi_extra": {"x-curl": "curl URL/healthz"},
 }
 READYZ: Final[dict[str, Any]] = {
     "summary": "Say that the models are ready",
-    "responses": _failures(503),
+    "response_class": PlainTextResponse,
+    "responses": {**_text("they are ready", "ok"), **_failures(503)},
     "openapi_extra": {"x-curl": "curl URL/readyz"},
 }
 METRICS: Final[dict[str, Any]] = {
     "summary": "Counters for Prometheus",
+    "response_class": PlainTextResponse,
+    "responses": {**_text("the counters", "fencepost_sentences_total 7"), **_failures(401)},
     "openapi_extra": {"x-curl": "curl URL/metrics"},
 }

@@ -42,6 +42,12 @@ class BusyError(RequestError):
     status = 429
 
 
+class UnsupportedError(RequestError):
+    """Something that CoreNLP's server does and this one doesn't."""
+
+    status = 501
+
+
 class UnavailableError(RequestError):
     """The server is stopping, or can't answer in time."""
 

@@ -33,7 +33,10 @@ class Models:
 
     @classmethod
     def load(cls, settings: Settings, report: Callable[[BaseException], None]) -> Models:
-        parsers = {name: load(model, device=settings.device) for name, model in names_of(settings.models).items()}
+        parsers = {
+            name: load(model, device=settings.device, precision=settings.precision)
+            for name, model in names_of(settings.models).items()
+        }
         return cls({name: Batcher(parser, settings, report) for name, parser in parsers.items()})
 
     def find(self, name: str | None, *, functions: bool = False) -> tuple[str, Batcher]:

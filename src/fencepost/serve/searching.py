@@ -1,4 +1,4 @@
-"""``POST /v1/search``: finds patterns in trees, in a process of its own.
+"""``POST /v1/search`` and ``POST /tregex``: find patterns in trees, in a process of their own.
 
 A pattern can take minutes on one tree. A process can be ended when its time is over; a thread can't.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -24,7 +24,12 @@ from fencepost.trees.tree import Tree
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
+    from fencepost.search.pattern import Pattern
+
+Found = TypeVar("Found")
+LONGEST_PATTERN: Final = 1_000  # characters
 MOST_MATCHES: Final = 10_000
+MOST_TEXT: Final = 10_000_000  # characters of subtrees
 MOST_WAITING: Final = 16  # searches
 START: Final = 20.0  # seconds that the process may take to start
 
@@ -34,7 +39,9 @@ class SearchRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    pattern: Annotated[str, Field(max_length=1_000, description="a pattern in Tregex's language, such as NP < PP")]
+    pattern: Annotated[
+        str, Field(max_length=LONGEST_PATTERN, description="a pattern in Tregex's language, such as NP < PP")
+    ]
     trees: Annotated[list[str], Field(description="trees in brackets")]
 
 
@@ -57,23 +64,32 @@ class Searcher:
 
     def search(self, pattern: str, trees: Sequence[str]) -> list[dict[str, Any]]:
         """The matches in the trees, in order. Blocks; raises a RequestError if the search can't be done."""
+        return self._search(find, pattern, trees)
+
+    def subtrees(self, pattern: str, trees: Sequence[str]) -> list[dict[str, Any]]:
+        """The matches in each tree as CoreNLP describes them. Blocks and raises as ``search`` does."""
+        return self._search(find_subtrees, pattern, trees)
+
+    def _search(self, job: Callable[[str, Sequence[str]], Found], pattern: str, trees: Sequence[str]) -> Found:
         if not self._waiting.acquire(blocking=False):
             raise BusyError("too many searches are waiting", hint="try again in a few seconds")
         try:
             with self._lock:
-                found = self._ask(pattern, trees)
+                found = self._ask(job, pattern, trees)
         finally:
             self._waiting.release()
         if isinstance(found, InvalidError):
             raise found
         return found
 
-    def _ask(self, pattern: str, trees: Sequence[str]) -> list[dict[str, Any]] | InvalidError:
+    def _ask(
+        self, job: Callable[[str, Sequence[str]], Found], pattern: str, trees: Sequence[str]
+    ) -> Found | InvalidError:
         connection = self._running()
         try:
-            connection.send((pattern, trees))
+            connection.send((job, pattern, trees))
             if connection.poll(self._seconds):
-                found: list[dict[str, Any]] | InvalidError = connection.recv()
+                found: Found | InvalidError = connection.recv()
                 return found
         except (EOFError, OSError):
             pass  # the process was killed from outside, for its memory perhaps
@@ -87,12 +103,13 @@ class Searcher:
         if self._connection is None or self._process is None or not self._process.is_alive():
             self._end()
             context = multiprocessing.get_context("spawn")
-            self._connection, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
-            theirs.close()
-            if self._connection.poll(START):
-                self._connection.recv()  # it is ready: starting doesn't count as searching
+            ours, theirs = context.Pipe()
+            with theirs:
+                process = context.Process(target=_serve, args=(theirs,), daemon=True)
+                process.start()  # may fail, if the system has no room for another process
+            self._connection, self._process = ours, process
+            if ours.poll(START):
+                ours.recv()  # it is ready: starting doesn't count as searching
         return self._connection
 
     def _end(self) -> None:
@@ -116,23 +133,19 @@ def _serve(connection: Connection) -> None:
     with suppress(EOFError, OSError):
         connection.send(True)
         while True:
-            connection.send(find(*connection.recv()))
+            job, pattern, trees = connection.recv()
+            try:
+                found = job(pattern, trees)
+            except InvalidError as error:
+                found = error
+            connection.send(found)
 
 
-def find(pattern: str, trees: Sequence[str]) -> list[dict[str, Any]] | InvalidError:
-    """The matches in the trees, or what is wrong with the pattern or with a tree."""
-    from fencepost.search.pattern import Pattern
-
+def find(pattern: str, trees: Sequence[str]) -> list[dict[str, Any]]:
+    """The matches in the trees. Raises InvalidError if the pattern or a tree can't be read."""
     found: list[dict[str, Any]] = []
-    try:
-        compiled = Pattern(pattern)
-    except FencepostError as error:
-        return InvalidError(error.message, hint=error.hint)
-    for number, text in enumerate(trees):
-        try:
-            tree = parse_tree(text)
-        except FencepostError as error:
-            return InvalidError(f"tree {number + 1}: {error.message}", hint=error.hint)
+    compiled = _pattern(pattern)
+    for number, tree in enumerate(_trees(trees)):
         numbers = _numbers(tree)
         for match in compiled.search(tree, once=True):
             names = {name: match.span(name) for name in match.names}
@@ -149,6 +162,48 @@ def find(pattern: str, trees: Sequence[str]) -> list[dict[str, Any]] | InvalidEr
             if len(found) >= MOST_MATCHES:
                 return found
     return found
+
+
+def find_subtrees(pattern: str, trees: Sequence[str]) -> list[dict[str, Any]]:
+    """For each tree its matches, one for each way in which a node matches, in the form of CoreNLP's ``/tregex``.
+
+    Raises InvalidError if the pattern or a tree can't be read, or if there are too many matches.
+    """
+    from fencepost.search.nodes import Nodes
+    from fencepost.serve.penn import penn_text
+
+    found: list[dict[str, Any]] = []
+    compiled = _pattern(pattern)
+    count = size = 0
+    for nodes in map(Nodes.of, _trees(trees)):
+        own: dict[str, Any] = {}
+        for number, place in enumerate(compiled.places(nodes)):
+            named = [(name, penn_text(nodes, node)) for name, node in place.bound.items() if isinstance(node, int)]
+            match = penn_text(nodes, place.node)
+            own[str(number)] = {"match": match, "namedNodes": [{name: text} for name, text in named]}
+            count, size = count + 1, size + len(match) + sum(len(text) for _, text in named)
+            if count > MOST_MATCHES or size > MOST_TEXT:
+                limits = f"{MOST_MATCHES:,} matches with {MOST_TEXT:,} characters"
+                raise InvalidError(f"the answer would have more than {limits}", hint="send less text")
+        found.append(own)
+    return found
+
+
+def _pattern(text: str) -> Pattern:
+    from fencepost.search.pattern import Pattern
+
+    try:
+        return Pattern(text)
+    except FencepostError as error:
+        raise InvalidError(error.message, hint=error.hint) from None
+
+
+def _trees(texts: Sequence[str]) -> Iterator[Tree]:
+    for number, text in enumerate(texts, 1):
+        try:
+            yield parse_tree(text)
+        except FencepostError as error:
+            raise InvalidError(f"tree {number}: {error.message}", hint=error.hint) from None
 
 
 def _numbers(tree: Tree) -> list[int]:

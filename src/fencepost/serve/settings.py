@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from fencepost.parsing.parser import Precision
+
 MOST_TREES: Final = 100  # of a sentence, by ``kbest``
 MOST_ANALYZED: Final = 400  # words of a sentence for probabilities and k best trees: beyond, it takes seconds
 SLOWEST_REQUEST: Final = 10.0  # seconds for the headers of a request to arrive, and again for its body
@@ -15,6 +17,7 @@ KEEP_ALIVE: Final = 30.0  # seconds that a connection may be idle between reques
 class Settings:
     models: tuple[str | None, ...] = (None,)  # names or folders; None is the model inside the package
     device: str = "cpu"
+    precision: Precision = "fp32"
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 1  # processes

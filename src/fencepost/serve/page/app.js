@@ -3,10 +3,12 @@
 import {draw, toFile} from "./drawing.js";
 import {examplesOf, readingOf} from "./examples.js";
 import {copy, save, saveText, toPng} from "./files.js";
-import {explain, marked, setLabels} from "./labels.js";
+import {explain, marked, namesFunction, setLabels} from "./labels.js";
 import {readLink, writeLink} from "./link.js";
 import {Failure, cancel, getJson, parse, postJson, setToken} from "./server.js";
-import {addFigures, indented, isPhrase, isRightToLeft, isRoot, phrasesNotIn, readTree, textOf} from "./trees.js";
+import {
+  addFigures, indented, isPhrase, isRightToLeft, isRoot, phrasesNotIn, readTree, textOf, withoutFunctions,
+} from "./trees.js";
 
 const TREES = 10; // best trees of a sentence
 const LONG = 1000; // characters; of a longer text all trees come first, and the chosen sentence is analyzed then
@@ -25,6 +27,7 @@ const state = {
   rank: 0, // the number of the tree that is shown
   node: null, // the chosen one
   view: "tree",
+  functions: true, // labels have functions: NP-SBJ
   pattern: "",
   found: [], // matches: {sentence, node}, where node is the number of a node in the sentence's best tree
   drawing: null,
@@ -40,6 +43,7 @@ function trees(sentence) {
     treesOf.set(sentence, all.map((each) => ({
       nodes: addFigures(readTree(each.tree, sentence.tokens), each.constituents),
       text: each.tree,
+      plain: withoutFunctions(each.tree, each.constituents),
       probability: each.probability,
     })));
   }
@@ -48,6 +52,8 @@ function trees(sentence) {
 
 const shownSentence = () => state.sentences[state.sentence];
 const shownTree = () => shownSentence() && trees(shownSentence())[state.rank];
+const labelOf = (node) => (isPhrase(node) ? (state.functions ? node.label : node.plain) : node.tag);
+const plainTree = (sentence) => withoutFunctions(sentence.tree, sentence.constituents);
 
 // Parsing
 
@@ -62,7 +68,8 @@ function parseSoon(choose) {
 const ANALYSIS = {kbest: TREES, probabilities: true};
 
 function common() {
-  return state.model ? {model: state.model} : {};
+  const functions = chosenModel()?.functions ?? false; // also while they are hidden: then they are explained all the same
+  return state.model ? {functions, model: state.model} : {functions};
 }
 
 function request() {
@@ -82,7 +89,7 @@ async function analyzeShown() {
   const words = sentence.tokens.map((token) => token.text);
   const asked = state.reading === "tokens" ? {tokens: words} : {text: sentence.text, mode: "line"};
   const {sentences: [found]} = await postJson("/v1/parse", {...common(), ...ANALYSIS, ...asked});
-  if (state.sentences[number] !== sentence || found?.tree !== sentence.tree) return;
+  if (state.sentences[number] !== sentence || !found || plainTree(found) !== plainTree(sentence)) return;
   state.sentences[number] = {...found, offset: sentence.offset, document: sentence.document};
   if (state.sentence === number && !state.node) showTree();
 }
@@ -253,6 +260,7 @@ function showTree() {
   const added = state.rank ? phrasesNotIn(tree.nodes, best.nodes) : [];
   const withProbabilities = get("show-probabilities").checked;
   const options = {
+    labelOf,
     note: (node) => (withProbabilities && node.probability !== undefined ? percent(node.probability) : ""),
     differs: new Set(added),
     matches: matchesInTree(tree),
@@ -270,7 +278,7 @@ function showTree() {
   if (state.node && tree.nodes[state.node.index] === state.node) chooseNode(state.node);
   else get("details").replaceChildren(paragraph("Select a constituent to see what it is."));
   showRank(sentence, tree, best, added);
-  get("brackets").textContent = indented(tree.nodes[0]);
+  get("brackets").textContent = indented(tree.nodes[0], labelOf);
   get("json").textContent = JSON.stringify(sentence, null, 2);
 }
 
@@ -300,7 +308,7 @@ function showRank(sentence, tree, best, added) {
 
 function changed(name, sign, node, sentence) {
   const element = document.createElement(name);
-  element.textContent = `${sign} ${node.label}`;
+  element.textContent = `${sign} ${labelOf(node)}`;
   const wrapper = document.createElement("span");
   wrapper.append(element, ` “${shortened(textOf(node, sentence))}”`);
   return wrapper;
@@ -314,7 +322,7 @@ function spoken(node, sentence) {
   const meaning = [label.meaning ?? label.label, name ? name.meaning ?? name.label : ""].filter(Boolean).join(", ");
   if (!isPhrase(node)) return `${node.word}: ${meaning}`;
   const sure = node.probability === undefined ? "" : `, ${percent(node.probability)}`;
-  return `${node.label}, ${meaning}${sure}: ${shortened(textOf(node, sentence))}`;
+  return `${labelOf(node)}, ${meaning}${sure}: ${shortened(textOf(node, sentence))}`;
 }
 
 function showDetails(node) {
@@ -323,7 +331,7 @@ function showDetails(node) {
   const title = document.createElement("h2");
   const written = document.createElement("span");
   written.className = "label";
-  written.textContent = node.label ?? node.tag;
+  written.textContent = label.label;
   title.append(written, `: ${label.meaning ?? "no description of this label"}`);
   const rows = [];
   if (name) {
@@ -396,7 +404,8 @@ async function searchNow() {
     return;
   }
   try {
-    const body = {pattern: state.pattern, trees: state.sentences.map((each) => each.tree)};
+    const treeOf = namesFunction(state.pattern) ? (sentence) => sentence.tree : plainTree;
+    const body = {pattern: state.pattern, trees: state.sentences.map(treeOf)};
     const {matches} = await postJson("/v1/search", body, searching.signal);
     state.found = matches.map((match) => ({sentence: match.tree, node: match.node}));
     const inSentences = new Set(state.found.map((match) => match.sentence)).size;
@@ -465,7 +474,7 @@ const drawnFile = () => toFile(state.drawing.svg, shownSentence().text);
 async function copyShown() {
   const tree = shownTree();
   if (!tree) return;
-  await copy(state.view === "json" ? get("json").textContent : tree.text);
+  await copy(state.view === "json" ? get("json").textContent : state.functions ? tree.text : tree.plain);
   announce(state.view === "json" ? "JSON copied" : "Brackets copied");
 }
 
@@ -521,6 +530,7 @@ const chosenModel = () => state.models.find((model) => model.name === state.mode
 
 function showModels() {
   get("model-choice").hidden = state.models.length < 2;
+  for (const id of ["functions-choice", "functions-hint"]) get(id).hidden = !chosenModel()?.functions;
   get("model").replaceChildren(...state.models.map(({name, language}) => new Option(`${name} (${language})`, name)));
   get("model").value = chosenModel()?.name ?? "";
   const examples = examplesOf(chosenModel()?.language);
@@ -530,6 +540,11 @@ function showModels() {
 function setReading(reading) {
   state.reading = reading;
   get("reading").value = reading;
+}
+
+function showFunctions(shown) {
+  state.functions = shown;
+  get("show-functions").checked = shown;
 }
 
 function takeExample() {
@@ -546,6 +561,7 @@ async function start() {
   listen();
   const link = readLink();
   get("text").value = link.text ?? "";
+  showFunctions(link.functions);
   setReading(["line", "tokens"].includes(link.reading) ? link.reading : "text");
   try {
     const [{models}, labels] = await Promise.all([getJson("/v1/models"), getJson("/v1/labels")]);
@@ -585,6 +601,11 @@ function listen() {
     remember();
   });
   get("show-probabilities").addEventListener("change", showTree);
+  get("show-functions").addEventListener("change", (event) => {
+    showFunctions(event.target.checked);
+    showTree();
+    remember();
+  });
   get("fit").addEventListener("change", (event) => get("drawing").classList.toggle("fit", event.target.checked));
   for (const view of VIEWS) get(`tab-${view}`).addEventListener("click", () => chooseView(view));
   document.querySelector("[role=tablist]").addEventListener("keydown", moveInTabs);

@@ -30,12 +30,12 @@ export function make(name, attributes = {}, ...content) {
 }
 
 // The place of each node: {node, level, center, left, width}. Levels count rows upwards from the words.
-function layOut(nodes, note) {
+function layOut(nodes, note, labelOf) {
   const boxes = nodes.map((node) => ({node, level: 0, width: 0, left: 0, center: 0}));
   for (const box of boxes.toReversed()) {
     const {node} = box;
     const kind = isPhrase(node) ? "phrase" : "tag";
-    const own = Math.max(widthOf(node.label ?? node.tag, kind), widthOf(node.word ?? "", "word"), widthOf(note(node), "note"));
+    const own = Math.max(widthOf(labelOf(node), kind), widthOf(node.word ?? "", "word"), widthOf(note(node), "note"));
     box.own = own + GAP;
     const children = (node.children ?? []).map((child) => boxes[child.index]);
     box.level = 1 + Math.max(-1, ...children.map((child) => child.level));
@@ -57,10 +57,11 @@ function layOut(nodes, note) {
   return boxes;
 }
 
-// The drawing, and the element of each node. `options`: note(node) is written below a label; differs and
-// matches are sets of nodes; name is what a screen reader calls the tree; describe(node) what it says of a node.
-export function draw(nodes, {note = () => "", differs = new Set(), matches = new Set(), name, describe}) {
-  const boxes = layOut(nodes, note);
+// The drawing, and the element of each node. `options`: labelOf(node) is its label or tag, and note(node) is written
+// below it; differs and matches are sets of nodes; name is what a screen reader calls the tree; describe(node) what it
+// says of a node.
+export function draw(nodes, {labelOf, note = () => "", differs = new Set(), matches = new Set(), name, describe}) {
+  const boxes = layOut(nodes, note, labelOf);
   const rightToLeft = isRightToLeft(leaves(nodes).map((node) => node.word));
   const width = Math.ceil(boxes[0].width) + 2 * MARGIN;
   const top = boxes[0].level;
@@ -90,7 +91,7 @@ export function draw(nodes, {note = () => "", differs = new Set(), matches = new
       "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(node) + 1, "aria-selected": "false",
     });
     if (isPhrase(node)) group.setAttribute("aria-expanded", "true");
-    const label = node.label ?? node.tag;
+    const label = labelOf(node);
     const kind = isPhrase(node) ? "phrase" : "tag";
     const plate = Math.max(widthOf(label, kind), widthOf(note(node), "note")) + 12;
     const tall = note(node) ? 32 : 20;

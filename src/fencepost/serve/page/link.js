@@ -9,19 +9,21 @@ export function readLink() {
     reading: fields.get("reading"),
     model: fields.get("model"),
     pattern: fields.get("pattern"),
+    functions: fields.get("functions") !== "hidden",
     sentence: Number(fields.get("sentence") ?? 1) - 1 || 0,
     rank: Number(fields.get("tree") ?? 1) - 1 || 0,
   };
 }
 
 // False if the text is too long for a link.
-export function writeLink({text, reading, model, pattern, sentence, rank}) {
+export function writeLink({text, reading, model, pattern, functions, sentence, rank}) {
   const fits = text.length <= LONGEST;
   const fields = new URLSearchParams(fits && text ? {text} : {});
   if (fits && text) {
     if (reading !== "text") fields.set("reading", reading);
     if (model) fields.set("model", model);
     if (pattern) fields.set("pattern", pattern);
+    if (!functions) fields.set("functions", "hidden");
     if (sentence) fields.set("sentence", sentence + 1);
     if (rank) fields.set("tree", rank + 1);
   }

@@ -1,4 +1,4 @@
-// Trees in brackets, read into nodes: {label, start, end, children, parent, index} for phrases, and
+// Trees in brackets, read into nodes: {label, plain, function, start, end, children, parent, index} for phrases, and
 // {tag, word, start, end, parent, index} for words. Nodes are listed outer before inner, as the server lists them.
 
 const ROOTS = new Set(["TOP", "ROOT", "", "VROOT"]);
@@ -38,23 +38,27 @@ export function readTree(text, tokens) {
 export const isPhrase = (node) => node.children !== undefined;
 export const isRoot = (node) => node.parent === null && isPhrase(node) && ROOTS.has(node.label);
 
-// "NP-SBJ" is an NP with the function SBJ; a label such as -LRB- stays whole.
-export function splitLabel(label) {
-  const at = label.indexOf("-", 1);
-  return label.startsWith("-") || at < 0 ? [label, null] : [label.slice(0, at), label.slice(at + 1)];
-}
-
-// Gives each phrase below the root the server's figures about it.
+// Gives each phrase what the server says about it: its label without a function, its function, and probabilities.
 export function addFigures(nodes, constituents) {
-  const below = nodes.filter((node) => isPhrase(node) && !isRoot(node));
-  below.forEach((node, number) => {
+  const phrases = nodes.filter(isPhrase);
+  for (const node of phrases) Object.assign(node, {plain: node.label, function: null});
+  phrases.filter((node) => !isRoot(node)).forEach((node, number) => {
     const part = constituents?.[number];
-    if (part) Object.assign(node, {probability: part.probability, functionProbability: part.function_probability});
+    if (!part) return;
+    const {label, probability, function_probability: functionProbability} = part;
+    Object.assign(node, {plain: label, function: part.function ?? null, probability, functionProbability});
   });
   return nodes;
 }
 
-const key = (node) => `${splitLabel(node.label)[0]} ${node.start} ${node.end}`;
+// A tree in brackets without functions: NP-SBJ becomes NP. Its nodes have the same numbers.
+export function withoutFunctions(text, constituents) {
+  let number = 0;
+  return text.replace(/\(([^\s()]*)(?= ?\()/g, (opening, label, at) =>
+    at === 0 && ROOTS.has(label) ? opening : `(${constituents[number++].label}`);
+}
+
+const key = (node) => `${node.plain} ${node.start} ${node.end}`;
 
 function counted(nodes) {
   const counts = new Map();
@@ -81,12 +85,12 @@ export function textOf(node, sentence) {
   return [...sentence.text].slice(first.start, last.end).join("").replace(/\s+/g, " ");
 }
 
-// Brackets over several lines, with words beside their tags.
-export function indented(node, depth = 0) {
+// Brackets over several lines, with words beside their tags. `labelOf` gives the label of a phrase.
+export function indented(node, labelOf, depth = 0) {
   if (!isPhrase(node)) return `(${node.tag} ${escapeWord(node.word)})`;
   const inner = node.children.map((child) =>
-    isPhrase(child) ? `\n${"  ".repeat(depth + 1)}${indented(child, depth + 1)}` : ` ${indented(child)}`);
-  return `(${node.label}${inner.join("")})`;
+    isPhrase(child) ? `\n${"  ".repeat(depth + 1)}${indented(child, labelOf, depth + 1)}` : ` ${indented(child, labelOf)}`);
+  return `(${labelOf(node)}${inner.join("")})`;
 }
 
 function escapeWord(word) {
