@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ import pytest
 import fencepost
 from fencepost.trees.leaf import Leaf
 from fencepost.trees.tree import Tree
+from tests.test_imports import PUBLIC
 
 SOURCE = Path(fencepost.__file__).parent
-GUIDES = ("trees.md", "measures.md", "search.md", "from-tregex.md")
+GUIDES = ("trees.md", "measures.md", "search.md", "from-tregex.md", "from-benepar.md", "from-corenlp.md", "start.md")
+NEED_TORCH = {"fencepost.training.train"}
 NEED_NLTK = {"from_nltk", "to_nltk"}  # their docstrings show the call; tests/integrations tests it
 
 
@@ -27,7 +30,11 @@ def test_there_are_examples() -> None:
     assert {"fencepost.parsing.documents", "fencepost.trees.tree"} < set(modules_with_examples())
 
 
-@pytest.mark.parametrize("name", modules_with_examples())
+def module(name: str) -> object:
+    return pytest.param(name, marks=pytest.mark.extras) if name in NEED_TORCH else name
+
+
+@pytest.mark.parametrize("name", [module(name) for name in modules_with_examples()])
 def test_the_examples_of_a_module_run(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
@@ -40,6 +47,22 @@ def test_the_examples_in_guides_give_what_they_show(name: str) -> None:
     runner = doctest.DocTestRunner()
     runner.run(doctest.DocTestParser().get_doctest(text, {}, name, name, 0))
     assert runner.summarize() == (0, text.count("\n>>> "))
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example(name: str) -> None:
+    assert "\n>>> " in inspect.getdoc(getattr(fencepost, name))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_method_of_a_public_class_is_described(name: str) -> None:
+    members = vars(getattr(fencepost, name)) if isinstance(getattr(fencepost, name), type) else {}
+    methods = [member for member, value in members.items() if member[0] != "_" and is_method(value)]
+    assert [member for member in methods if not inspect.getdoc(getattr(getattr(fencepost, name), member))] == []
+
+
+def is_method(value: object) -> bool:
+    return inspect.isfunction(value) or isinstance(value, (property, classmethod, staticmethod, cached_property))
 
 
 def public(kind: type) -> list[str]:
