@@ -264,6 +264,8 @@ TABLES = {
     "too few rows": npy(np.zeros((5, 384), np.float32)),
     "an archive": npz(),
     "a shape beyond the file": npy(np.zeros((5, 384), np.float32)).replace(b"(5, 384)", b"(9999999, 384)"[:8] + b")"),
+    "a header with brackets that don't match": npy(np.zeros(3, np.float32)).replace(b"(3,)", b"[3,)"),
+    "a header without end": npy(np.zeros(3, np.float32)).replace(b"(3,), }", b"(3,)(((")[:128],
     "nothing": b"",
     "noise": b"\x93NUMPY" + b"\xff" * 200,
 }

@@ -22,6 +22,8 @@ from fencepost.progress import Progress
 
 SECONDS = 60
 FENCEPOST = [sys.executable, "-m", "fencepost"]
+# A shell that starts a program in the background makes it ignore SIGINT, which it hands down to its children.
+INTERRUPTIBLE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import fencepost.__main__"
 EVIL = "\x1b]0;owned\x07\x9b31m\r\u202e"
 SHOWN = r"\x1b]0;owned\x07\x9b31m\x0d\u202e"
 
@@ -171,6 +173,35 @@ def test_output_may_go_to_the_null_device_that_is_read() -> None:
     assert subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=30).returncode == 0
 
 
+READERS = {
+    "parse": ["parse"],
+    "parse to JSON": ["parse", "--format", "json", "--workers", "2"],
+    "measure": ["measure", "--input", "trees"],
+    "extract": ["extract", "--input", "trees"],
+    "search": ["search", "NP"],
+    "stats": ["treebank", "stats", "-"],
+    "words": ["treebank", "words", "-"],
+}
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("name", READERS)
+def test_a_command_that_reads_a_pipe_ends_with_the_number_of_the_signal(
+    name: str, number: signal.Signals, status: int
+) -> None:
+    """The pipe stays open, and more was written than it holds: the program is reading."""
+    command = [sys.executable, "-c", INTERRUPTIBLE, *READERS[name]]
+    line = b"It works.\n" if name.startswith("parse") else b"(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))\n"
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **streams) as process:  # type: ignore[call-overload]
+        process.stdin.write(line * (100_000 // len(line)))
+        process.stdin.flush()
+        process.send_signal(number)
+        said = process.stderr.read().decode()
+        assert process.wait(30) == status, said
+    assert "Traceback" not in said
+
+
 @pytest.mark.extras
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_training_has_the_same_exit_status_as_other_commands(
@@ -192,6 +223,20 @@ def test_training_has_the_same_exit_status_as_other_commands(
     assert "to continue, repeat the command with --resume" in said
     assert "Traceback" not in said
     assert (out / "checkpoint.safetensors").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "html", "--output", "out.html"]], ids=["text", "html"])
+def test_parsing_leaves_no_files_at_home_and_none_beside_its_output(tmp_path: Path, options: list[str]) -> None:
+    """ONNX Runtime would keep a number of this machine and a database of what it did, to send them to its makers."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "here").mkdir()
+    unset = {"ORT_DISABLE_TELEMETRY", "XDG_CACHE_HOME", "CI"}  # in CI it is silent by itself
+    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment |= {"HOME": str(tmp_path / "home"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [*FENCEPOST, "parse", "--text", "It works.", *options]
+    subprocess.run(command, env=environment, cwd=tmp_path / "here", check=True, capture_output=True)
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
+    assert [path.name for path in (tmp_path / "here").iterdir()] == options[-1:]
 
 
 def group(root: Path, name: str, **files: str) -> None:

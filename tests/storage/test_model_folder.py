@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import ModelError
-from fencepost.storage.model_files import CHECKSUMS, CONFIG, ONNX, VOCABULARIES, WEIGHTS
+from fencepost.storage.model_files import CHECKSUMS, CONFIG, ONNX, VOCABULARIES, WEIGHTS, file_digest
 from fencepost.storage.model_folder import ModelFolder
 from tests.samples import tiny_config
 from tests.storage.conftest import VOCABULARY
@@ -41,3 +41,13 @@ def test_a_file_beside_the_model_is_no_part_of_it(folder: Path) -> None:
     opened = ModelFolder.open(folder)
     assert opened.has(WEIGHTS)
     assert not opened.has(ONNX)
+
+
+def test_a_model_from_before_the_attention_scale_was_a_setting_keeps_the_scale_of_that_time(folder: Path) -> None:
+    before = file_digest(folder / CONFIG)
+    written = (folder / CONFIG).read_text()
+    assert ModelFolder.open(folder).config.encoder.attention_scale == "d_model"
+    (folder / CONFIG).write_text(written.replace('attention_scale = "d_model"\n', ""))
+    sums = (folder / CHECKSUMS).read_text()
+    (folder / CHECKSUMS).write_text(sums.replace(before, file_digest(folder / CONFIG)))
+    assert ModelFolder.open(folder).config.encoder.attention_scale == "d_k"

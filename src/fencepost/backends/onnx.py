@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
-from onnxruntime import InferenceSession
 
 from fencepost.backends.base import FunctionReader, Parsed, Scored, require_finite
+from fencepost.backends.onnx_graphs import AGAIN, Graph, open_graphs
 from fencepost.backends.word_vector_cache import WordVectorCache
 from fencepost.chart import cky, packing
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
@@ -21,65 +18,37 @@ from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
 from fencepost.features.constituents import Constituents
-from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, graphs
-from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS, require_listed
-from fencepost.storage.model_folder import ModelFolder, disagreement
-from fencepost.storage.onnx_graph import require_plain_graph
+from fencepost.features.lexical_kinds import LETTERS, SUBWORDS
+from fencepost.features.vocabularies import TreebankPart
+from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.subword_table import SUBWORD_TABLE, SubwordTable
 
 BATCH_TOKENS: Final = 4_000
 ENCODED: Final = 500  # tokens, as ``features.batching`` counts, that go through the encoder at once
 CELLS: Final = 2_048  # spans scored at once
 SPELLED: Final = 2_000  # letters read at once
-# Fusions that are slower than the operators that they fuse: 2.6 ms against 0.3 ms for a sum and a norm, 0.9 ms against
-# 0.6 ms for a bias and gelu.
-SLOWER: Final = ["SkipLayerNormFusion", "BiasGeluFusion"]
-AGAIN: Final = "export the model again"
-SEQUENCE: Final = ("lengths", "position", "mask")  # inputs that describe sequences, not words
-
-
-class Graph:
-    """A graph that can be run. It may come from a stranger, so what it computes is checked before it is used."""
-
-    def __init__(self, path: Path, session: InferenceSession) -> None:
-        self.path = path
-        self.threads = int(session.get_session_options().intra_op_num_threads)
-        self.inputs = {value.name: value.shape for value in session.get_inputs()}
-        self.outputs = {value.name: value.shape for value in session.get_outputs()}
-        self._session = session
-
-    def width(self, output: str) -> int:
-        """The size of the last axis of an output, which a graph of ours always states."""
-        axes = self.outputs[output]
-        if not axes or type(axes[-1]) is not int:
-            raise ModelError(f"{self.path}: doesn't state the size of {output}", hint=AGAIN)
-        return int(axes[-1])
-
-    def run(self, feeds: Mapping[str, npt.NDArray[Any]], /, **shapes: tuple[int, ...]) -> list[npt.NDArray[Any]]:
-        """The outputs named by keyword, each with the shape that it must have."""
-        try:
-            results = self._session.run(list(shapes), {name: feeds[name] for name in self.inputs})
-        except Exception as error:  # its errors have no common parent
-            raise ModelError(f"{self.path}: ONNX Runtime can't run it: {error!s:.200}", hint=AGAIN) from error
-        for (name, shape), result in zip(shapes.items(), results, strict=True):
-            if result.shape != shape:
-                raise ModelError(f"{self.path}: {name} has the shape {result.shape}, not {shape}", hint=AGAIN)
-        return list(results)
 
 
 class OnnxBackend:
     """One model in memory."""
 
     def __init__(
-        self, graphs: dict[str, Graph], config: Config, labels: int, subword_table: SubwordTable | None = None
+        self,
+        graphs: dict[str, Graph],
+        config: Config,
+        labels: int,
+        subword_table: SubwordTable | None = None,
+        part: TreebankPart | None = None,
     ) -> None:
-        """``graphs`` are given by the names of their files; ``labels`` is the number of labels."""
+        """``graphs`` are given by the names of their files; ``labels`` is the number of labels, of this ``part``."""
         self._model, self._spans = graphs[ONNX], graphs[SPANS]
         self._functions = graphs.get(FUNCTIONS)
         self._letters, self._subwords = graphs.get(LETTERS), graphs.get(SUBWORDS)
         self._subword_table = subword_table
         self._cache = WordVectorCache(self._spell)
         self._labels = labels
+        self._chosen: dict[str, Ints] = {} if part is None else {"labels": part.labels, "tag_numbers": part.tags}
         self._plan = config.eval.plan
         self._longest = config.eval.longest
         self._force_root = config.scorer.force_root
@@ -88,13 +57,9 @@ class OnnxBackend:
     @classmethod
     def load(cls, folder: ModelFolder, threads: int = 1) -> OnnxBackend:
         """``threads`` share each matrix product, which helps with one sentence; for a file, use several processes."""
-        names = [ONNX, SPANS, *graphs(folder.config)]
-        if folder.config.scorer.functions:
-            names.append(FUNCTIONS)
-        opened = {name: _open(folder, name, threads) for name in names}
         table = SubwordTable(folder.path / SUBWORD_TABLE) if folder.has(SUBWORD_TABLE) else None
-        _require_agreement(folder, opened, table)
-        return cls(opened, folder.config, len(folder.vocabularies.labels), table)
+        graphs, known = open_graphs(folder, table, threads), folder.chosen_vocabularies
+        return cls(graphs, folder.config, len(known.labels), table, known.part)
 
     @property
     def overlaps(self) -> bool:
@@ -111,7 +76,10 @@ class OnnxBackend:
     def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
         fenceposts, tags, vectors = self._encode(batch, functions)
         pairs = _pairs(batch.lengths)
-        parts = [self._spans.run(piece, best=_cells(piece), label=_cells(piece)) for piece in _cut(fenceposts, *pairs)]
+        parts = [
+            self._spans.run({**piece, **self._chosen}, best=_cells(piece), label=_cells(piece))
+            for piece in _cut(fenceposts, *pairs)
+        ]
         best, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
         if self._force_root:
             roots = packing.roots(batch.lengths)
@@ -130,8 +98,14 @@ class OnnxBackend:
         reader = self._function_reader(vectors, batch.lengths)
         return Scored(SpanScores.from_pieces(parts, batch.lengths), tags, reader)
 
+    def vectors(self, batch: Batch) -> Floats:
+        """The vectors of all fenceposts, which functions are read from: [F, d_model]."""
+        _, _, vectors = self._encode(batch, functions=True)
+        assert vectors is not None
+        return vectors
+
     def _label_scores(self, spans: dict[str, npt.NDArray[Any]]) -> Floats:
-        (scores,) = self._spans.run(spans, scores=(*_cells(spans), self._labels))
+        (scores,) = self._spans.run({**spans, **self._chosen}, scores=(*_cells(spans), self._labels))
         require_finite(scores)
         return scores
 
@@ -195,11 +169,13 @@ class OnnxBackend:
         self, batch: Batch, token: Ints, letters: Floats | None, subwords: Floats | None
     ) -> dict[str, npt.NDArray[Any]]:
         """The inputs of model.onnx for some sentences, whose tokens have these indices [B, T]."""
-        feeds: dict[str, npt.NDArray[Any]] = {}
+        feeds: dict[str, npt.NDArray[Any]] = dict(self._chosen)
         if batch.words is not None:
             feeds["words"] = batch.words[token]
         if batch.tags is not None:
             feeds["tags"] = batch.tags[token]
+        if batch.treebanks is not None:
+            feeds["treebanks"] = batch.treebanks[token]
         if letters is not None and batch.spelling_of_token is not None:
             feeds["letters"] = letters[batch.spelling_of_token[token]]
         if subwords is not None:
@@ -274,78 +250,6 @@ def _sequence_feeds(
         "position": position if longest is None or width <= longest else position % longest,
         "mask": attention_mask(lengths, width, plan, longest),
     }
-
-
-# For another graph: what it may read, and what it must give.
-_MAY_READ: Final = {
-    SPANS: {"fenceposts", "starts", "ends"},
-    LETTERS: {"spellings", *SEQUENCE},
-    SUBWORDS: {"subwords", "embedded", *SEQUENCE},
-    FUNCTIONS: {"vectors", "starts", "ends", "labels", "parents"},
-}
-_GIVES: Final = {
-    ONNX: ("fenceposts",),
-    SPANS: ("scores", "best", "label"),
-    LETTERS: ("vectors",),
-    SUBWORDS: ("vectors",),
-    FUNCTIONS: ("probabilities",),
-}
-
-
-def _require_agreement(folder: ModelFolder, opened: dict[str, Graph], table: SubwordTable | None) -> None:
-    """Raises an error if the graphs' inputs or outputs don't match the configuration, the vocabularies or the table."""
-    config = folder.config
-    expected = {LEXICAL_KINDS[kind].reads for kind in config.lexical}
-    read = set(opened[ONNX].inputs) - set(SEQUENCE)
-    if read != expected:
-        raise disagreement(folder, f"{ONNX} reads {', '.join(sorted(read))}, not {', '.join(sorted(expected))}")
-    for name, graph in opened.items():
-        unknown = sorted(set(graph.inputs) - _MAY_READ.get(name, set(graph.inputs)))
-        missing = [each for each in _GIVES[name] if each not in graph.outputs]
-        if unknown or missing:
-            problem = f"reads {unknown[0]}" if unknown else f"doesn't give {missing[0]}"
-            raise disagreement(folder, f"{name} {problem}")
-    predicts_tags = "predicted_tags" in opened[ONNX].outputs
-    if predicts_tags != config.scorer.predict_tags:
-        raise disagreement(folder, f"{ONNX} predicts {'tags' if predicts_tags else 'no tags'}")
-    if config.scorer.functions and "vectors" not in opened[ONNX].outputs:
-        raise disagreement(folder, f"{ONNX} doesn't give vectors")
-    if SUBWORDS in opened:
-        _require_subwords(folder, opened[SUBWORDS], table)
-    labels = opened[SPANS].width("scores")
-    if labels != len(folder.vocabularies.labels):
-        raise disagreement(folder, f"{SPANS} knows {labels} labels, not {len(folder.vocabularies.labels)}")
-    if FUNCTIONS in opened:
-        functions, known = opened[FUNCTIONS].width("probabilities"), folder.vocabularies.functions
-        if known is None or functions != len(known):
-            raise disagreement(folder, f"{FUNCTIONS} knows {functions} functions, not {len(known or ())}")
-
-
-def _require_subwords(folder: ModelFolder, graph: Graph, table: SubwordTable | None) -> None:
-    embedded = [axes[-1] for name, axes in graph.inputs.items() if name == "embedded"]
-    if embedded != ([] if table is None else [table.size]):
-        raise disagreement(folder, f"{SUBWORDS} and {SUBWORD_TABLE} don't belong together")
-    files = folder.vocabularies.pretrained
-    assert files is not None
-    subtokens = json.loads(files.encoder)["vocab_size"]
-    if table is not None and len(table) != subtokens:
-        raise disagreement(folder, f"{SUBWORD_TABLE} has {len(table)} sub-tokens, not {subtokens}")
-
-
-def _open(folder: ModelFolder, name: str, threads: int) -> Graph:
-    require_listed(folder.path, name)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    options.enable_mem_pattern = False  # every batch has its own shape
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    path = folder.path / name
-    require_plain_graph(path)
-    try:
-        return Graph(path, InferenceSession(str(path), options, disabled_optimizers=SLOWER))
-    except Exception as error:  # its errors have no common parent
-        raise ModelError(f"{path}: ONNX Runtime can't read it: {error!s:.500}", hint=AGAIN) from error
 
 
 def _firsts(counts: Ints) -> Ints:

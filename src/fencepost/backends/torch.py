@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from fencepost.backends.base import FunctionReader, Parsed, Scored, not_finite, require_finite
@@ -26,12 +26,13 @@ from fencepost.config.settings import Config
 from fencepost.errors import ModelError, UsageError, require_device
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.constituents import Constituents
-from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
+from fencepost.features.vocabularies import TOKEN_MARKS, TreebankPart, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.cells import label_roots_, root_cells
 from fencepost.model.parser_model import ParserModel, TorchBatch, TorchConstituents
 from fencepost.model.plan import AttentionPlan
 from fencepost.model.precision import lower
+from fencepost.model.scorer import project
 from fencepost.storage.model_files import CONFIG, WEIGHTS, listed_files, naming
 from fencepost.storage.model_folder import ModelFolder, disagreement, require_weights
 
@@ -76,6 +77,7 @@ def vocab_sizes(vocabularies: Vocabularies) -> VocabSizes:
         pretrained=vocabularies.pretrained,
         single_labels=1 + len(vocabularies.labels.symbols),
         functions=0 if vocabularies.functions is None else len(vocabularies.functions),
+        treebanks=1 + len(vocabularies.treebanks),
     )
 
 
@@ -94,6 +96,22 @@ def load_model(folder: ModelFolder) -> ParserModel:
     except RuntimeError as error:
         raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
     return model
+
+
+def keep_part(model: ParserModel, part: TreebankPart) -> None:
+    """Leaves a model of several treebanks only the labels and tags of one: they are then numbered as in that part."""
+    _keep_rows(model.span_scorer.output, part.labels[1:] - 1)  # the empty label has no row
+    if model.tag_scorer is not None:
+        output = model.tag_scorer.layers[-1]
+        assert isinstance(output, nn.Linear)
+        _keep_rows(output, part.tags)
+
+
+def _keep_rows(map_: nn.Linear, rows: Ints) -> None:
+    index = torch.from_numpy(rows)
+    map_.weight = nn.Parameter(map_.weight.detach().index_select(0, index))
+    map_.bias = nn.Parameter(map_.bias.detach().index_select(0, index))
+    map_.out_features = len(rows)
 
 
 def _require_size(folder: ModelFolder) -> None:
@@ -147,6 +165,8 @@ class TorchBackend:
     def load(cls, folder: ModelFolder, device: str = "cpu", precision: Precision = "fp32") -> TorchBackend:
         torch_device = find_device(device)
         model = load_model(folder)
+        if (part := folder.chosen_vocabularies.part) is not None:
+            keep_part(model, part)
         if precision == "bf16":
             lower(model)
         return cls(model.to(torch_device), folder.config, torch_device, precision)
@@ -242,6 +262,15 @@ class TorchBackend:
         require_finite(scores_on_host)
         spans = SpanScores.from_packed(scores_on_host, batch.lengths)
         return Scored(spans, tags, reader)
+
+    @torch.inference_mode()
+    def vectors(self, batch: Batch) -> Floats:
+        """The vectors of all fenceposts, which functions are read from: [F, d_model]."""
+        tensors = self._send(batch)
+        with self._here(), at_precision(self.precision, self.device):
+            y = self.model.encode(tensors, self.plan)
+        found: Floats = project(y, tensors, torch.eye(y.shape[1], device=self.device)).cpu().numpy()
+        return found
 
     def _send(self, batch: Batch) -> TorchBatch:
         if os.getpid() != self._process:  # torch's threads are gone, and it would wait for them for ever

@@ -61,7 +61,8 @@ def _files_of(name: str) -> list[Path]:
 def _files_below(folder: Path) -> list[Path]:
     files = _walk(folder)
     if not files:
-        raise InputError("the folder has no files", source=str(folder))
+        hint = "give a file, or a folder with files; those whose names begin with a dot are left out"
+        raise InputError("the folder has no files", source=str(folder), hint=hint)
     return files
 
 

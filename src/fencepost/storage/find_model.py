@@ -34,6 +34,14 @@ def find_model(model: str | Path | None = None) -> Path:
     raise ModelError(f"no model at {name}", hint=f"give a folder that `fencepost train` wrote{choices}{more}")
 
 
+def split_language(model: str | Path | None) -> tuple[str | Path | None, str | None]:
+    """``multi:fo`` is the model ``multi`` and the language ``fo``, unless a folder has that name."""
+    if not isinstance(model, str) or ":" not in model or _holds_model(model):
+        return model, None
+    name, _, language = model.rpartition(":")
+    return (name, language) if name and language and "/" not in language and "\\" not in language else (model, None)
+
+
 def is_packaged(folder: Path) -> bool:
     """True if the model is inside the package."""
     return folder.resolve().parent == packaged_folder().resolve()

@@ -12,11 +12,11 @@ from typing import Final
 
 from fencepost.config.settings import Config
 from fencepost.config.toml import parse_config
-from fencepost.errors import COPY_AGAIN, ConfigError, ModelError
+from fencepost.errors import COPY_AGAIN, ConfigError, ModelError, UsageError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles, read_encoder_settings
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.storage.find_model import find_model, is_installed
+from fencepost.storage.find_model import find_model, is_installed, split_language
 from fencepost.storage.model_files import (
     CHECKSUMS,
     CONFIG,
@@ -41,11 +41,16 @@ class ModelFolder:
     path: Path
     config: Config
     vocabularies: Vocabularies
+    language: str | None = None  # the chosen one, of a model of several
 
     @classmethod
-    def open(cls, model: str | Path | None = None) -> ModelFolder:
-        """Opens the model that ``find_model`` finds. Raises ModelError if it is damaged or from a newer version."""
-        path = find_model(model)
+    def open(cls, model: str | Path | None = None, language: str | None = None) -> ModelFolder:
+        """Opens the model that ``find_model`` finds. Raises ModelError if it is damaged or from a newer version.
+
+        A model of several languages may be given with one of them: ``multi:fo``.
+        """
+        model, named = split_language(model)
+        path, language = find_model(model), language or named
         _verify(path)
         with naming(path):
             vocabularies = Vocabularies.from_json(read_listed_text(path, VOCABULARIES))
@@ -53,7 +58,16 @@ class ModelFolder:
         if reads(config, "subwords"):
             files = PretrainedFiles(read_listed_text(path, TOKENIZER), _encoder(path))
             vocabularies = replace(vocabularies, pretrained=files)
-        return cls(path, config, vocabularies)
+        if language is not None:
+            _require_language(path, config, vocabularies, language)
+        return cls(path, config, vocabularies, language)
+
+    @property
+    def chosen_vocabularies(self) -> Vocabularies:
+        """Those of the chosen language, or all."""
+        if self.language is None or not self.vocabularies.treebanks:
+            return self.vocabularies
+        return self.vocabularies.of_treebank(self.language)
 
     def has(self, name: str) -> bool:
         """True if the file is part of the model. Other files in the folder are never read."""
@@ -87,6 +101,12 @@ def disagreement(folder: ModelFolder, detail: str) -> ModelError:
     """The error for files that are undamaged but don't belong together."""
     shown = detail if len(detail) < 200 else detail[:200] + "…"
     return ModelError(f"{folder.path}: weights, {CONFIG} and {VOCABULARIES} don't agree: {shown}", hint=COPY_AGAIN)
+
+
+def _require_language(path: Path, config: Config, vocabularies: Vocabularies, language: str) -> None:
+    languages = vocabularies.treebanks or (config.language,)
+    if language not in languages:
+        raise UsageError(f"{path.name} doesn't parse {language!r:.50}", hint=f"it parses {', '.join(languages)}")
 
 
 def _verify(path: Path) -> None:
