@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,9 +20,13 @@ import pytest
 import fencepost
 from fencepost.cli.main import main
 from fencepost.corpus import part_maker
+from fencepost.corpus.part_maker import Part, PartMaker
+from fencepost.corpus.plan import Shard
 from fencepost.corpus.records import tree_of
-from fencepost.errors import InputError
+from fencepost.errors import FencepostError, InputError, WorkerError
+from fencepost.parsing.ahead import ahead
 from fencepost.parsing.chunk_parser import ChunkParser
+from fencepost.text.stream import read_stream
 from fencepost.trees.treebank import Sentence
 from tests.corpus.corpus_samples import contents, documents, errors, records, write_jsonl
 
@@ -169,6 +174,58 @@ def test_a_document_that_breaks_the_parser_is_an_error_of_its_own(
     assert list(dict.fromkeys(record["id"] for record in records(tmp_path / "out"))) == ["d0", "d1", "d3", "d4", "d5"]
 
 
+def test_a_bad_document_is_found_while_a_thread_reads_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a GPU, documents are read in a thread. It must not read on while the bad ones are looked for."""
+    original = ChunkParser.columns_of_chunks
+    reading = threading.Event()
+
+    def parse(self: ChunkParser, chunks: Iterable[list[Sentence]], budget: int) -> Iterator[Any]:
+        for chunk in ahead(chunks, 100):
+            if any("boom" in sentence.words for sentence in chunk):
+                reading.wait(5)
+                time.sleep(0.5 if isinstance(chunks, list) else 0)  # when the document is parsed alone
+                raise ValueError("a strange word")
+            yield from original(self, [chunk], budget)
+
+    def slow(texts: Iterable[str]) -> Iterator[Any]:
+        """The thread is still reading when it should have stopped."""
+        texts = list(texts)
+        if "document 2." in texts[0] and not reading.is_set():
+            reading.set()
+            time.sleep(0.7)
+        time.sleep(0.01)
+        return read_stream(texts)
+
+    monkeypatch.setattr(ChunkParser, "columns_of_chunks", parse)
+    monkeypatch.setattr(part_maker, "SENTENCES", 3)
+    monkeypatch.setattr(part_maker, "read_stream", slow)
+    given = documents(60)
+    for number in (0, 30):
+        given[number]["text"] += " And boom goes the bomb."
+    path = write_jsonl(tmp_path / "in.jsonl", given)
+    assert corpus(path, "--out", tmp_path / "out", "--workers", 1) == 0
+    assert [each["id"] for each in errors(tmp_path / "out")] == ["d0", "d30"]
+    expected = [document["id"] for document in given if "boom" not in document["text"]]
+    assert list(dict.fromkeys(record["id"] for record in records(tmp_path / "out"))) == expected
+
+
+def test_an_input_that_changes_while_it_is_read_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_jsonl(tmp_path / "in.jsonl", documents(6))
+    before = path.stat()
+
+    def changing(texts: Iterable[str]) -> Iterator[Any]:
+        """Another program writes to the file after the first line was read."""
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
+        return read_stream(texts)
+
+    monkeypatch.setattr(part_maker, "read_stream", changing)
+    assert corpus(path, "--out", tmp_path / "out", "--workers", 1) == 2
+    assert "the file changed while it was read" in capsys.readouterr().err
+    assert not list((tmp_path / "out").glob("part-*"))
+
+
 @pytest.mark.parametrize("error", [MemoryError(), RuntimeError("CUDA out of memory"), OSError(5, "I/O error")])
 def test_what_another_hour_may_mend_ends_the_run_and_is_no_bad_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
@@ -200,12 +257,50 @@ def test_a_dry_run_tells_what_there_is_and_writes_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_in_a_folder_with_output_tells_what_is_left(
+    source: Path, output: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.corpus.estimate.SECONDS", 0.1)
+
+    def lines(*arguments: object) -> dict[str, str]:
+        capsys.readouterr()
+        assert corpus(source, "--part-bytes", 300, *arguments, "--dry-run") == 0
+        return dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+
+    whole, parts = contents(output), len(list(output.glob("part-*")))
+    assert "done" not in lines("--out", tmp_path / "new")
+    found = lines("--out", output)
+    assert found["done"] == f"all {parts} parts, 24 documents, 60 sentences: nothing is left"
+    assert "cost" not in found
+    assert contents(output) == whole
+
+    out, original = tmp_path / "out", PartMaker.make_or_fail
+
+    def lose_the_third(self: PartMaker, shard: Shard) -> Part | FencepostError:
+        return WorkerError("lost") if shard.number == 2 else original(self, shard)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            PartMaker, "make_or_fail", lambda *both: WorkerError("lost") if both[1].number == 2 else original(*both)
+        )
+        assert corpus(source, "--out", out, "--part-bytes", 300, "--workers", 1) == 1
+    begun = contents(out)
+    found = lines("--out", out)
+    assert found["done"].startswith(f"2 of {parts} parts, ")
+    assert found["left"].startswith(f"{parts - 2} parts, ")
+    assert found["cost"].startswith("about ")
+    assert contents(out) == begun
+    assert corpus(source, "--out", out, "--part-bytes", 200, "--dry-run") == 2
+    assert "--part-bytes was 300 and is 200" in capsys.readouterr().err
+
+
 def test_usage_errors_come_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_jsonl(tmp_path / "in.jsonl", documents(1))
     for arguments, message in (
         ((path, "--part-bytes", "0"), "--part-bytes must be at least 1"),
         ((path, "--workers", "0"), "--workers must be at least 1"),
         ((path, "--device", "tpu"), "device can't be 'tpu'"),
+        ((path, "--precision", "bf16"), "bf16 is a precision for GPUs"),
         ((path, "--model", "none"), "no model at none"),
         ((tmp_path / "none.jsonl",), "no such file or folder"),
     ):
@@ -259,7 +354,8 @@ def test_ctrl_c_keeps_what_was_done_and_a_lost_worker_ends_the_run(tmp_path: Pat
     wait_for_parts(out, 3, process)
     process.send_signal(signal.SIGINT)
     _, printed = process.communicate()
-    assert (process.returncode, printed) == (130, b"interrupted\n")
+    command = f"fencepost corpus {path} --out {out} --part-bytes 500 --workers 1"
+    assert (process.returncode, printed.decode()) == (130, f"interrupted\nhint: resume with `{command}`\n")
     done = len(list(out.glob("part-*")))
     assert done >= 3
     assert not (out / ".lock").exists()

@@ -14,8 +14,8 @@ from fencepost.corpus.plan import (
     default_part_bytes,
     make_plan,
 )
-from fencepost.corpus.readers import Columns
-from fencepost.errors import UsageError
+from fencepost.corpus.readers import Columns, JsonReader, RawDocument
+from fencepost.errors import InputError, UsageError
 from tests.corpus.corpus_samples import documents, read_documents, write_jsonl
 
 
@@ -73,7 +73,37 @@ def test_later_documents_with_the_same_id_are_known_to_their_shards(tmp_path: Pa
         assert set(shard.repeated) <= inside
         repeated |= shard.repeated
     first, second = files[0].path, files[1].path
-    assert repeated == {(first, 3): f"{first}:1", (second, 2): f"{first}:1", (second, 3): f"{first}:2"}
+    places = {(first, 3): f"{first}:1", (second, 2): f"{first}:1", (second, 3): f"{first}:2"}
+    assert repeated == {place: f"{earlier} has the same id" for place, earlier in places.items()}
+
+
+BAD_TEXTS = [{"text": 5}, {"text": " \n\t"}, {"text": ""}, {}]
+
+
+@pytest.mark.parametrize("bad", BAD_TEXTS)
+@pytest.mark.parametrize("part_bytes", [1, 10**6])
+def test_a_document_that_cannot_be_parsed_does_not_take_its_id_from_a_later_one(
+    tmp_path: Path, bad: dict[str, object], part_bytes: int
+) -> None:
+    """The first document that has an id and words keeps the id; bad documents before and after it don't matter."""
+    good = {"id": "x", "text": "It works."}
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": "x", **bad}, good, {"id": "x", **bad}, good])
+    files, _ = find_inputs([str(path)], tmp_path / "out")
+    plan = make_plan(files, Columns(), part_bytes)
+    repeated: dict[tuple[str, int], str] = {}
+    for number in range(len(plan)):
+        repeated |= plan.shard(number, files).repeated
+    assert repeated == {(str(path), 4): f"{path}:2 has the same id"}
+
+
+def test_a_number_and_its_digits_are_one_id_and_the_reason_says_so(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": each, "text": "It works."} for each in (1, "1", 1, "01")])
+    files, _ = find_inputs([str(path)], tmp_path / "out")
+    repeated = make_plan(files, Columns(), 10**6).shard(0, files).repeated
+    assert repeated == {
+        (str(path), 2): f"{path}:1 has the same id, once as a number and once as a string",
+        (str(path), 3): f"{path}:1 has the same id",
+    }
 
 
 def test_a_text_column_that_no_document_has_is_refused_with_the_fields_there_are(tmp_path: Path) -> None:
@@ -82,6 +112,20 @@ def test_a_text_column_that_no_document_has_is_refused_with_the_fields_there_are
     with pytest.raises(UsageError, match="no document has a field 'text'") as caught:
         make_plan(files, Columns(), 100)
     assert caught.value.hint == "--text-column takes one of id, body"
+
+
+def test_a_file_that_changes_while_ids_are_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", documents(3))
+    files, _ = find_inputs([str(path)], tmp_path / "out")
+    original = JsonReader.read
+
+    def read(self: JsonReader, text: str, number: int) -> RawDocument:
+        path.write_text(path.read_text() + "\n")
+        return original(self, text, number)
+
+    monkeypatch.setattr(JsonReader, "read", read)
+    with pytest.raises(InputError, match="the file changed while it was read"):
+        make_plan(files, Columns(), 100)
 
 
 def test_files_without_documents_make_an_empty_plan(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 import ray  # noqa: F401
 
-from fencepost import __version__
-from fencepost.corpus.manifest import model_fingerprint
+from fencepost.corpus.manifest import model_fingerprint, versions
 from fencepost.corpus.part_maker import Failure, Part, PartSettings
 from fencepost.corpus.plan import Shard, make_plan
 from fencepost.corpus.ray import PartActor, _part_from_row, _part_to_row, _shard_from_text, _shard_to_text
@@ -49,7 +48,7 @@ def test_a_node_and_the_driver_may_die_and_the_bytes_are_those_without_ray(tmp_p
 
 
 def test_an_actor_makes_the_part_of_a_shard_that_came_as_a_row(shard: Shard, settings: PartSettings) -> None:
-    actor = PartActor(settings, __version__, model_fingerprint(find_model()))
+    actor = PartActor(settings, versions(settings), model_fingerprint(find_model()))
     part = _part_from_row(actor({"shard": _shard_to_text(shard)}))
     assert isinstance(part, Part)
     assert (part.number, part.documents, part.sentences) == (0, 4, 6)
@@ -59,11 +58,13 @@ def test_an_actor_makes_the_part_of_a_shard_that_came_as_a_row(shard: Shard, set
 
 def test_an_actor_with_another_version_or_model_makes_nothing(shard: Shard, settings: PartSettings) -> None:
     fingerprint = model_fingerprint(find_model())
-    for version, model, message in (
-        ("0.0.1", fingerprint, "a node has another version of fencepost"),
-        (__version__, "another", "a node has another model"),
+    same = versions(settings)
+    for expected, model, message in (
+        ({**same, "fencepost": "0.0.1"}, fingerprint, "a node has another version of fencepost"),
+        ({**same, "numpy": "1.0"}, fingerprint, "a node has another version of numpy"),
+        (same, "another", "a node has another model"),
     ):
-        problem = _part_from_row(PartActor(settings, version, model)({"shard": _shard_to_text(shard)}))
+        problem = _part_from_row(PartActor(settings, expected, model)({"shard": _shard_to_text(shard)}))
         assert isinstance(problem, WorkerError)
         assert message in problem.message
         assert problem.hint is not None

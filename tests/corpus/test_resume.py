@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import resource
 import shutil
@@ -27,6 +28,9 @@ class Copier:
     made: list[int]
 
     def __init__(self, settings: PartSettings) -> None:
+        pass
+
+    def close(self) -> None:
         pass
 
     def make_or_fail(self, shard: Shard) -> Part | FencepostError:
@@ -203,6 +207,7 @@ def test_a_limit_on_the_size_of_files_is_no_different(folder: Path, expected: di
         ({"part_bytes": 300}, "--part-bytes was 200 and is 300"),
         ({"batch_tokens": 500}, "--batch-tokens was not given and is 500"),
         ({"device": "cuda"}, "--device was cpu and is cuda"),
+        ({"device": "cuda", "precision": "bf16"}, "--precision was fp32 and is bf16"),
     ],
 )
 @pytest.mark.parametrize("complete", [True, False])
@@ -226,6 +231,19 @@ def begin(folder: Path, complete: bool) -> None:
             do(options(folder))
         except WorkerError:
             assert not complete
+
+
+def stop_after(folder: Path, parts: int, **changed: Any) -> None:
+    """Does a run that is stopped when it has made this many parts."""
+    original = Copier.make_or_fail
+
+    def make(self: Copier, shard: Shard) -> Part | FencepostError:
+        return WorkerError("lost") if shard.number == parts else original(self, shard)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Copier, "make_or_fail", make)
+        with pytest.raises(WorkerError, match="lost"):
+            do(options(folder, **changed))
 
 
 @pytest.mark.parametrize("workers", [{"workers": 1}, {"workers": 3}, {"workers": None}])
@@ -259,6 +277,17 @@ def test_another_version_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatc
         do(options(folder))
 
 
+@pytest.mark.parametrize("library", ["numpy", "onnxruntime", "python"])
+def test_another_version_of_a_library_that_decides_scores_is_refused(folder: Path, library: str) -> None:
+    begin(folder, complete=False)
+    path = folder / "out" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["versions"][library] = "0.1"
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(UsageError, match=rf"it was written with {library} 0\.1, and this is [0-9.]+"):
+        do(options(folder))
+
+
 def test_a_folder_with_parts_of_something_else_is_refused(folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "part-00000.jsonl").write_text("mine\n")
@@ -267,11 +296,70 @@ def test_a_folder_with_parts_of_something_else_is_refused(folder: Path) -> None:
     assert (folder / "out" / "part-00000.jsonl").read_text() == "mine\n"
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 2, "fencepost": "3", "pyarrow": null}'])
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"format": 2, "versions": {}}'])
 def test_a_manifest_that_cannot_be_read_is_refused(folder: Path, content: str) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "manifest.json").write_text(content)
     with pytest.raises(UsageError, match="can't be read"):
+        do(options(folder))
+
+
+@pytest.mark.parametrize("missing", ["parts", "sentences", "errors"])
+def test_a_complete_manifest_without_its_counts_is_refused(folder: Path, missing: str) -> None:
+    do(options(folder))
+    path = folder / "out" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest[missing]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(UsageError, match=rf"can't be read: it is complete but has no '{missing}'") as caught:
+        do(options(folder))
+    assert caught.value.hint == "give another --out"
+
+
+@pytest.mark.parametrize("parts", [5, [5], [{"name": "part-00000.jsonl"}], {"name": 5}])
+def test_a_complete_manifest_with_strange_parts_is_refused(folder: Path, parts: object) -> None:
+    do(options(folder))
+    path = folder / "out" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "parts": parts}))
+    with pytest.raises(UsageError, match="can't be read"):
+        do(options(folder))
+
+
+@pytest.mark.parametrize("name", ["plan.json", "part-00000.json"])
+def test_damaged_files_of_the_state_are_made_again(folder: Path, expected: dict[str, bytes], name: str) -> None:
+    stop_after(folder, 2)
+    (folder / "out" / ".state" / name).write_text("{")
+    do(options(folder))
+    assert contents(folder / "out") == expected
+
+
+def test_the_state_of_a_run_whose_files_were_removed_is_not_that_of_the_next(
+    folder: Path, expected: dict[str, bytes]
+) -> None:
+    """``rm out/*`` leaves hidden files. They belong to other documents and to parts of another size."""
+    write_jsonl(folder / "in.jsonl", [*documents(5), {"id": "more", "text": "It works."}])
+    stop_after(folder, 2, part_bytes=100)
+    for path in (folder / "out").glob("[!.]*"):
+        path.unlink()
+    write_jsonl(folder / "in.jsonl", documents(30))
+    os.utime(folder / "in.jsonl", ns=(0, json.loads(expected["manifest.json"])["inputs"][0]["modified"]))
+    do(options(folder))
+    assert contents(folder / "out") == expected
+
+
+def test_a_file_of_the_user_in_the_hidden_folder_stays(folder: Path) -> None:
+    kept = folder / "out" / ".state" / "notes.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    do(options(folder))
+    do(options(folder))
+    assert [path.name for path in kept.parent.iterdir()] == ["notes.txt"]
+
+
+def test_a_manifest_of_an_older_format_is_refused(folder: Path) -> None:
+    (folder / "out").mkdir()
+    (folder / "out" / "manifest.json").write_text('{"format": 1, "fencepost": "0.1.0", "pyarrow": null}')
+    with pytest.raises(UsageError, match="its manifest has format 1, and this is 2"):
         do(options(folder))
 
 

@@ -70,6 +70,11 @@ def test_without_a_number_no_sentence_is_lost_between_this_process_and_the_other
     assert list(parse_with_workers(parser, SENTENCES)) == parser.parse(SENTENCES)
 
 
+@pytest.mark.parametrize(("workers", "budget", "largest"), [(1, 2_000, None), (2, 2_000, 16_000), (4, 40_000, 80_000)])
+def test_a_process_gets_enough_for_two_batches(parser: Parser, workers: int, budget: int, largest: int | None) -> None:
+    assert Workers(parser, workers).largest_chunk(budget) == largest
+
+
 def test_nothing_in_gives_nothing_out_and_starts_nothing(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "Pool", None)
     assert list(parse_with_workers(parser, [], 2)) == []

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from fencepost.cli.shared import add_parsing_options, require_from_one
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLES: Final = """\
 examples:
@@ -59,7 +57,7 @@ def add_command(subparsers: Any) -> None:
         "--part-bytes",
         type=int,
         metavar="N",
-        help="bytes of text in each part (default: 64 kB to 8 MB, so that there are about 256 parts)",
+        help="bytes of text in each part (default: 32 kB to 8 MB, so that there are about 256 parts)",
     )
     parser.add_argument(
         "--ray",
@@ -88,6 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         probabilities=arguments.probabilities,
         model=arguments.model,
         device=arguments.device,
+        precision=arguments.precision,
         batch_tokens=arguments.batch_tokens,
         part_bytes=arguments.part_bytes,
         workers=arguments.workers,
@@ -102,7 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
 
         print(estimate(options, job))
         return 0
-    counts = run_corpus(options, job)
+    try:
+        counts = run_corpus(options, job)
+    except KeyboardInterrupt:
+        command = shlex.join(["fencepost", *arguments.command_line])
+        raise KeyboardInterrupt(f"resume with `{command}`") from None
     sys.stderr.write(f"{counts.documents:,} documents, {counts.sentences:,} sentences in {options.out}\n")
     if counts.errors:
         documents = "1 document" if counts.errors == 1 else f"{counts.errors:,} documents"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -11,11 +14,13 @@ from fencepost import __version__
 from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.part_maker import PartSettings
 from fencepost.corpus.readers import load_pyarrow
+from fencepost.parsing.load import default_backend
 from fencepost.storage.fingerprint import fingerprint
 from fencepost.storage.model_files import read_digests
+from fencepost.storage.model_folder import ModelFolder
 
 Manifest: TypeAlias = "dict[str, Any]"
-FORMAT: Final = 1
+FORMAT: Final = 2
 _MOST_FILES: Final = 3  # named in a message
 
 
@@ -25,12 +30,16 @@ def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Se
     return {
         "format": FORMAT,
         "complete": False,
-        "fencepost": __version__,
-        "pyarrow": load_pyarrow("writing Parquet files").__version__ if settings.format == "parquet" else None,
-        "model": {"name": model, "fingerprint": model_fingerprint(Path(settings.model))},
+        "versions": versions(settings),
+        "model": {
+            "name": model,
+            "fingerprint": model_fingerprint(Path(settings.model)),
+            "language": settings.language,
+        },
         "settings": {
             "format": settings.format,
             "device": settings.device.partition(":")[0],
+            "precision": settings.precision,
             **{f"{name}_column": columns[name] for name in ("id", "text")},
             "lines": settings.columns.lines,
             "probabilities": settings.probabilities,
@@ -41,6 +50,27 @@ def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Se
     }
 
 
+def versions(settings: PartSettings) -> dict[str, str]:
+    """The versions of what decides the bytes of a part: the last digits of scores, and what is a letter."""
+    backend = default_backend(ModelFolder.open(settings.model), settings.device)
+    names = ["numpy", {"onnx": "onnxruntime", "torch": "torch"}[backend]]
+    if settings.format == "parquet":
+        load_pyarrow("writing Parquet files")
+        names.append("pyarrow")
+    python = ".".join(platform.python_version_tuple()[:2])
+    return {"fencepost": __version__, "python": python, **{name: _version(name) for name in names}}
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:  # onnxruntime comes from packages of other names, too
+        try:
+            return str(import_module(name).__version__)
+        except ModuleNotFoundError:
+            return "unknown"
+
+
 def model_fingerprint(folder: Path) -> str:
     """Models with the same files have the same fingerprint, wherever they are."""
     return fingerprint(f"{digest} {name}" for name, digest in sorted(read_digests(folder).items()))
@@ -48,23 +78,28 @@ def model_fingerprint(folder: Path) -> str:
 
 def changes(before: Manifest, now: Manifest) -> list[str]:
     """What differs between an earlier run and one that would resume it."""
+    if before["format"] != now["format"]:
+        return [f"its manifest has format {before['format']}, and this is {now['format']}"]
     return [*_versions(before, now), *_settings(before, now), *_inputs(before, now)]
 
 
 def _versions(before: Manifest, now: Manifest) -> Iterator[str]:
-    for name in ("format", "fencepost", "pyarrow"):
-        if None not in (before[name], now[name]) and before[name] != now[name]:
-            what = "its manifest has format" if name == "format" else f"it was written with {name}"
-            yield f"{what} {before[name]}, and this is {now[name]}"
+    old, new = before["versions"], now["versions"]
+    for name in old:
+        if name in new and old[name] != new[name]:
+            yield f"it was written with {name} {old[name]}, and this is {new[name]}"
     if before["model"]["fingerprint"] != now["model"]["fingerprint"]:
         yield f"the model was {before['model']['name']}, and {now['model']['name']} has other files"
+    elif before["model"]["language"] != now["model"]["language"]:
+        yield f"the language was {before['model']['language']} and is {now['model']['language']}"
 
 
 def _settings(before: Manifest, now: Manifest) -> Iterator[str]:
     for name, value in now["settings"].items():
-        if before["settings"][name] != value:
+        old = before["settings"].get(name)  # None if it was written before there was such an option
+        if old != value:
             option = f"--{name.replace('_', '-')}"
-            yield f"{option} was {_shown(before['settings'][name])} and is {_shown(value)}"
+            yield f"{option} was {_shown(old)} and is {_shown(value)}"
 
 
 def _shown(value: object) -> str:

@@ -11,9 +11,9 @@ import errno
 import hashlib
 import json
 import os
-import shutil
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -23,10 +23,15 @@ from fencepost.corpus.plan import Plan
 from fencepost.errors import OutputError, UsageError
 from fencepost.storage.folders import new_folder
 from fencepost.storage.lock import locked
+from fencepost.storage.plain_files import read_plain
+from fencepost.storage.safe_json import parse_json
 from fencepost.storage.text_writer import PARTIAL
 
 MANIFEST, ERRORS = "manifest.json", "errors.jsonl"
 _STATE, _PLAN, _LOCK = ".state", "plan.json", ".lock"
+_MOST: Final = 2**30  # bytes of a file with the state of a run
+_WRONG: Final = (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError)  # errors in such files
+_PART: Final = re.compile(r"part-[0-9]{5,}\.[a-z]+").fullmatch
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -49,6 +54,7 @@ class OutputFolder:
         self.path = path
         self._manifest = manifest
         self._state = path / _STATE
+        self._has_begun = False  # the folder has the manifest of this run
 
     @contextmanager
     def opened(self) -> Iterator[None]:
@@ -61,7 +67,8 @@ class OutputFolder:
                 hint = "wait for it, or give another --out"
                 raise UsageError(f"another run is writing to {self.path}", hint=hint) from None
             try:
-                self._look()
+                self.look()
+                self._tidy()
                 yield
             finally:
                 lock.__exit__(None, None, None)
@@ -71,21 +78,33 @@ class OutputFolder:
         return bool(self._manifest.get("complete"))
 
     @property
+    def parts(self) -> int:
+        """The number of parts of a complete run."""
+        return len(self._manifest["parts"])
+
+    @property
     def counts(self) -> Counts:
         """Those of a complete run."""
         return Counts(*(self._manifest[name] for name in Counts._fields))
 
     def read_plan(self) -> Plan | None:
-        """The plan of the run that is going on here, if there is one."""
-        path = self._state / _PLAN
-        return Plan.from_json(json.loads(path.read_text("utf-8"))) if path.exists() else None
+        """The plan of the run that is going on here, if there is one. A damaged one is made again, and is the same."""
+        if not self._has_begun:
+            return None
+        try:
+            return Plan.from_json(_read(self._state / _PLAN))
+        except _WRONG:
+            return None
 
     def begin(self, plan: Plan) -> None:
         """Makes the folder that of this run. Until then nothing is written, and other settings may be tried."""
+        if not self._has_begun:
+            self._remove_state()  # of a run whose other files were removed
         self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
         with _naming(self._state):
             self._state.mkdir(exist_ok=True)
         self._write(self._state / _PLAN, _json(plan.to_json()))
+        self._has_begun = True
 
     def write(self, part: Part) -> Counts:
         """Writes a part. Its counts and errors come first: when the part is there, so are they."""
@@ -104,56 +123,92 @@ class OutputFolder:
     def counts_of(self, number: int) -> Counts | None:
         """The counts of a part, or None if it isn't complete."""
         try:
-            state = self._read_state(number)
-            return _counts(state) if self._part_path(number).stat().st_size == state["bytes"] else None
-        except FileNotFoundError:
+            state = _read(self._state_path(number))
+            return _counts(state) if self._part_path(number).lstat().st_size == state["bytes"] else None
+        except _WRONG:
             return None
+
+    def progress(self, plan: Plan) -> tuple[Counts, list[int]]:
+        """What became of the documents in complete parts, and the numbers of the other parts."""
+        total, missing = Counts(), []
+        for number in range(len(plan)):
+            if (counts := self.counts_of(number)) is None:
+                missing.append(number)
+            else:
+                total = total.plus(counts)
+        return total, missing
 
     def finish(self, parts: int) -> Counts:
         """Writes the list of errors and the whole manifest, when all parts are there."""
         total, listed = Counts(), []
         errors: list[str] = []
         for number in range(parts):
-            state = self._read_state(number)
+            state = _read(self._state_path(number))
             total = total.plus(_counts(state))
             errors += [json.dumps(error, ensure_ascii=False) + "\n" for error in state.pop("errors")]
             listed.append({"name": self._part_path(number).name, **state})
         self._write(self.path / ERRORS, "".join(errors).encode())
         self._manifest = {**self._manifest, "complete": True, **total._asdict(), "parts": listed}
         self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
-        shutil.rmtree(self._state, ignore_errors=True)
+        self._remove_state()
         return total
 
-    def _look(self) -> None:
-        """Reads the manifest, if there is one, and removes what a killed run was just writing."""
+    def look(self) -> None:
+        """Reads the manifest, if there is one. Raises UsageError if the folder has the output of another run."""
         path = self.path / MANIFEST
-        if not path.exists():
+        if self._state.is_symlink():
+            raise UsageError(f"{self._state} is a link, not a folder", hint="give another --out")
+        if not os.path.lexists(path):
             if strangers := [*self.path.glob("part-*"), *self.path.glob(ERRORS)]:
                 hint = "give another --out"
                 raise UsageError(f"{self.path} has {strangers[0].name} but no {MANIFEST}", hint=hint)
             return
         try:
-            found: Manifest = json.loads(path.read_text("utf-8"))
+            found: Manifest = _read(path)
             changed = changes(found, self._manifest)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UsageError(f"{path} can't be read: {error!r}", hint="give another --out") from error
+        except _WRONG as error:
+            raise _unreadable(path, error) from error
         if changed:
             raise UsageError(
                 f"{self.path} has the output of another run: {'; '.join(changed)}",
                 hint="run the same command as before to resume, or give another --out",
             )
         self._manifest = found
+        self._has_begun = True
+        if self.is_complete:
+            self._require_parts()
+
+    def _tidy(self) -> None:
+        """Removes what a killed run was just writing, or hadn't yet removed."""
+        if not self._has_begun:
+            return
         for unfinished in (*self.path.glob(f".part-*{PARTIAL}"), *map(self._growing, (MANIFEST, ERRORS, _PLAN))):
             unfinished.unlink(missing_ok=True)
         if self.is_complete:
-            shutil.rmtree(self._state, ignore_errors=True)
-            self._require_parts()
+            self._remove_state()
+
+    def _remove_state(self) -> None:
+        """Removes our own files, and the folder if nothing else is in it."""
+        with suppress(OSError):
+            for path in (self._state / _PLAN, *self._state.glob("part-*.json")):
+                path.unlink(missing_ok=True)
+            self._state.rmdir()
 
     def _require_parts(self) -> None:
         """Raises UsageError if a part of a complete run isn't there any more: this run wouldn't make it again."""
-        for part in self._manifest["parts"]:
-            path = self.path / part["name"]
-            if not path.is_file() or path.stat().st_size != part["bytes"]:
+        try:
+            parts = [(self.path / part["name"], part["bytes"]) for part in self._manifest["parts"]]
+            if any(type(number) is not int for number in (*self.counts, *(size for _, size in parts))):
+                raise ValueError("a count isn't a number")
+            if names := [path.name for path, _ in parts if path != self.path / path.name or not _PART(path.name)]:
+                raise ValueError(f"{names[0]!r} isn't the name of a part")
+        except KeyError as error:
+            problem = f"{self.path / MANIFEST} can't be read: it is complete but has no {error}"
+            raise UsageError(problem, hint="give another --out") from error
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{self.path / MANIFEST} can't be read: {error}", hint="give another --out") from error
+        for path, size in parts:
+            if not path.is_file() or path.stat().st_size != size:
                 problem = f"{path} is not the file that the run wrote" if path.exists() else f"{path} is missing"
                 raise UsageError(
                     f"{problem}, and the run is complete", hint="give another --out to make all parts again"
@@ -168,10 +223,6 @@ class OutputFolder:
     def _state_path(self, number: int) -> Path:
         return self._state / f"{self._name(number)}.json"
 
-    def _read_state(self, number: int) -> dict[str, Any]:
-        state: dict[str, Any] = json.loads(self._state_path(number).read_text("utf-8"))
-        return state
-
     def _growing(self, name: str) -> Path:
         return self.path / f".{name}{PARTIAL}"
 
@@ -179,8 +230,9 @@ class OutputFolder:
         """Writes beside, waits for the disk, then renames: the file is there in full, or it isn't there."""
         growing = self._growing(path.name)
         with _naming(path):
+            growing.unlink(missing_ok=True)  # a killed run left it, or someone put a link there
             try:
-                with growing.open("wb") as file:
+                with growing.open("xb") as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
@@ -193,6 +245,16 @@ class OutputFolder:
 
 def _json(data: object, indent: int | None = None) -> bytes:
     return (json.dumps(data, ensure_ascii=False, indent=indent) + "\n").encode()
+
+
+def _read(path: Path) -> Any:
+    """A JSON file of a run. The folder may be a stranger's, so it may be anything; see ``_WRONG``."""
+    return parse_json(read_plain(path, _MOST).decode("utf-8"))
+
+
+def _unreadable(path: Path, error: Exception) -> UsageError:
+    problem = error.strerror if isinstance(error, OSError) else str(error) if type(error) is ValueError else repr(error)
+    return UsageError(f"{path} can't be read: {problem}", hint="give another --out")
 
 
 def _counts(state: dict[str, Any]) -> Counts:

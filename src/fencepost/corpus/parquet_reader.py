@@ -114,7 +114,8 @@ class ParquetReader(Reader):
             id_, problem = _checked(checked_id, values, columns.id_name)
         if columns.text in values:
             text, text_problem = _checked(checked_text, values, columns.text)
-        return RawDocument(record, id_, text, problem or text_problem)
+        has_number = isinstance(values.get(columns.id_name), int)
+        return RawDocument(record, id_, text, problem or text_problem, has_number=has_number)
 
 
 _Checked: TypeAlias = "tuple[str | None, str | None]"

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from fencepost.corpus.inputs import InputFile
@@ -25,7 +26,7 @@ from fencepost.parsing.load import load
 from fencepost.text.stream import read_stream
 
 if TYPE_CHECKING:
-    from fencepost.parsing.parser import Parser
+    from fencepost.parsing.parser import Parser, Precision
     from fencepost.trees.treebank import Sentence
 
 SENTENCES: Final = 8_192  # parsed together, and so sorted by length together
@@ -41,6 +42,8 @@ class PartSettings:
     columns: Columns
     probabilities: bool
     batch_tokens: int | None
+    precision: Precision = "fp32"
+    language: str | None = None  # of a model of several languages
 
 
 class Failure(NamedTuple):
@@ -72,12 +75,52 @@ class _BadDocumentsError(Exception):
         self.problems = problems
 
 
+class _Source:
+    """Chunks of checked sentences for a parser, which may read them in a thread, ahead of what it has parsed."""
+
+    def __init__(
+        self, chunks: Iterable[list[LocatedSentence]], check: Callable[[list[LocatedSentence]], list[Sentence]]
+    ) -> None:
+        self._chunks, self._check = iter(chunks), check
+        self._lock = Lock()
+        self._is_stopped = False
+        self.has_failed = False  # a file can't be read
+        self.waiting: deque[tuple[list[LocatedSentence], list[str]]] = deque()  # chunks being parsed, and their words
+
+    def __iter__(self) -> Iterator[list[Sentence]]:
+        return self
+
+    def __next__(self) -> list[Sentence]:
+        with self._lock:
+            if self._is_stopped:
+                raise StopIteration
+            try:
+                chunk = next(self._chunks)
+            except Exception as error:
+                self.has_failed = not isinstance(error, StopIteration)
+                raise
+            words: list[str] = []
+            self.waiting.append((chunk, words))
+            sentences = self._check(chunk)
+            words += [word for sentence in sentences for word in sentence.words]
+            return sentences
+
+    def stop(self) -> None:
+        """Waits until nothing is being read, and makes sure that nothing will be."""
+        with self._lock:
+            self._is_stopped = True
+
+
 class PartMaker:
     """A model that makes parts."""
 
     def __init__(self, settings: PartSettings, parser: Parser | None = None) -> None:
         self._settings = settings
-        self._parser = load(settings.model, device=settings.device) if parser is None else parser
+        if parser is None:
+            parser = load(
+                settings.model, device=settings.device, precision=settings.precision, language=settings.language
+            )
+        self._parser = parser
         job = self._parser.analyses(0, batch_tokens=settings.batch_tokens) if settings.probabilities else None
         self._job: Any = job or self._parser.best_columns(settings.batch_tokens)
         self._reader: Reader | None = None  # of the last file: the next shard often goes on in it
@@ -86,6 +129,12 @@ class PartMaker:
     def recipe(settings: PartSettings) -> tuple[object, ...]:
         """What makes a maker in another process."""
         return (PartMaker, (settings,))
+
+    def close(self) -> None:
+        """Closes the file that was read last."""
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     def do(self, job: object, shards: list[Shard]) -> list[Part | FencepostError]:
         """The parts of these shards, or why the run can't go on; ``parsing.pool`` calls this in other processes."""
@@ -129,9 +178,7 @@ class PartMaker:
     def _sentences(self, shard: Shard, problems: dict[int, str], failures: list[Failure]) -> Iterator[LocatedSentence]:
         """The sentences of all documents. Documents without any, and those with problems, become failures."""
         for index, (file, document) in enumerate(self._documents(shard)):
-            problem = document.problem or problems.get(index)
-            if first := shard.repeated.get((file.path, document.record)):
-                problem = f"{first} has the same id"
+            problem = document.problem or shard.repeated.get((file.path, document.record)) or problems.get(index)
             if problem is None:
                 number = -1
                 for number, sentence in enumerate(read_stream([document.text or ""])):
@@ -147,34 +194,29 @@ class PartMaker:
             for document in self._open(file).documents(record, offset, end):
                 count += 1
                 yield file, document
+            file.require_unchanged()
         if count != shard.documents:
             files = ", ".join(dict.fromkeys(slice_.file.path for slice_ in shard.slices))
             raise InputError(f"{count} documents instead of {shard.documents}: the file has changed", source=files)
 
     def _open(self, file: InputFile) -> Reader:
         if self._reader is None or self._reader.file != file:
-            if self._reader is not None:
-                self._reader.close()
+            self.close()
             self._reader = open_reader(file, self._settings.columns)
         return self._reader
 
     def _records(self, chunks: Iterable[list[LocatedSentence]]) -> Iterator[Records]:
-        waiting: deque[tuple[list[LocatedSentence], list[str]]] = deque()  # with the words of each chunk
-
-        def checked() -> Iterator[list[Sentence]]:
-            for chunk in chunks:
-                sentences = self._checked(chunk)
-                waiting.append((chunk, [word for sentence in sentences for word in sentence.words]))
-                yield sentences
-
+        source = _Source(chunks, self._checked)
         try:
-            for results in self._parser.do_chunks(self._job, checked()):
+            for results in self._parser.do_chunks(self._job, source):
                 columns, probabilities = columns_of(results) if self._settings.probabilities else (results[0], None)
-                yield Records(*waiting.popleft(), columns, probabilities)
+                yield Records(*source.waiting.popleft(), columns, probabilities)
         except Exception as error:
-            if _is_fatal(error):
+            source.stop()
+            if source.has_failed or _is_fatal(error):
                 raise
-            problems = {index: problem for chunk, _ in waiting for index, problem in self._bad_documents(chunk)}
+            waiting = [chunk for chunk, _ in source.waiting]
+            problems = {index: problem for chunk in waiting for index, problem in self._bad_documents(chunk)}
             if not problems:
                 raise
             raise _BadDocumentsError(problems) from error

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from fencepost import __version__
 from fencepost.corpus.inputs import InputFile
-from fencepost.corpus.manifest import model_fingerprint
+from fencepost.corpus.manifest import model_fingerprint, versions
 from fencepost.corpus.part_maker import Failure, Part, PartMaker, PartSettings
 from fencepost.corpus.plan import Shard, Slice
 from fencepost.errors import FencepostError, MissingExtraError, UsageError, WorkerError
@@ -43,7 +42,7 @@ def parts_on_ray(
     # One shard in each block: a block is what Ray repeats, and what it holds back.
     data = ray.data.from_items(rows, override_num_blocks=len(rows)).map(
         PartActor,
-        fn_constructor_args=(settings, __version__, model_fingerprint(Path(settings.model))),
+        fn_constructor_args=(settings, versions(settings), model_fingerprint(Path(settings.model))),
         compute=ray.data.ActorPoolStrategy(
             min_size=1, max_size=min(actors, len(rows)), max_tasks_in_flight_per_actor=2
         ),
@@ -56,12 +55,14 @@ def parts_on_ray(
 
 
 class PartActor:
-    """Makes parts on a node, unless the node has another version of fencepost or another model than the driver."""
+    """Makes parts on a node, unless the node has other versions or another model than the driver."""
 
-    def __init__(self, settings: PartSettings, version: str, fingerprint: str) -> None:
+    def __init__(self, settings: PartSettings, expected: dict[str, str], fingerprint: str) -> None:
         self._problem: FencepostError | None = None
         try:
-            _require_same("version of fencepost", __version__, version)
+            found = versions(settings)
+            for name in expected:
+                _require_same(f"version of {name}", found[name], expected[name])
             _require_same("model", model_fingerprint(Path(settings.model)), fingerprint)
             self._maker = PartMaker(settings)
         except (FencepostError, OSError) as error:  # an error in the constructor would start the actor again for ever

@@ -49,6 +49,7 @@ class RawDocument(NamedTuple):
     text: str | None
     problem: str | None = None  # why it can't be parsed
     fields: tuple[str, ...] = ()
+    has_number: bool = False  # its id is a number in the file
 
 
 class Reader(ABC):
@@ -179,7 +180,8 @@ class JsonReader(_LineReader):
         if columns.text not in fields:
             return RawDocument(number, id_, None, problem or f"no field {columns.text!r}", tuple(fields))
         text_, text_problem = checked_text(fields[columns.text], columns.text)
-        return RawDocument(number, id_, text_, problem or text_problem)
+        has_number = isinstance(fields.get(columns.id_name), int)
+        return RawDocument(number, id_, text_, problem or text_problem, has_number=has_number)
 
 
 def checked_id(value: object, name: str) -> tuple[str | None, str | None]:

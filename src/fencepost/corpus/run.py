@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from fencepost.corpus.plan import Plan, default_part_bytes, make_plan
 from fencepost.corpus.ray import parts_on_ray, require_ray
 from fencepost.corpus.readers import Columns, require_libraries
 from fencepost.corpus.records import Format
-from fencepost.errors import FencepostError, UsageError, require_device
+from fencepost.errors import FencepostError, UsageError, require_device, require_precision
 from fencepost.features.lexical_kinds import reads
 from fencepost.parsing.chunks import never
 from fencepost.parsing.cores import usable_cores
+from fencepost.parsing.parser import Precision
 from fencepost.parsing.pool import Pool
 from fencepost.parsing.workers import MOST
 from fencepost.progress import Progress
@@ -36,6 +38,7 @@ class Options:
     probabilities: bool = False
     model: str | None = None
     device: str = "cpu"
+    precision: Precision = "fp32"
     batch_tokens: int | None = None
     part_bytes: int | None = None
     workers: int | None = None
@@ -56,6 +59,7 @@ class Job:
     def of(cls, options: Options) -> Job:
         """Raises UsageError if the options make no sense, or InputError if the files can't be found."""
         require_device(options.device)
+        require_precision(options.precision, options.device)
         files, passed_over = find_inputs(options.inputs, options.out)
         require_libraries(files)
         if options.ray is not None:
@@ -71,6 +75,8 @@ class Job:
             options.columns,
             options.probabilities,
             options.batch_tokens,
+            options.precision,
+            folder.language,
         )
         part_bytes = options.part_bytes or default_part_bytes(files)
         return cls(files, passed_over, settings, part_bytes, new_manifest(settings, name, part_bytes, files))
@@ -86,15 +92,13 @@ def run_corpus(options: Options, job: Job) -> Counts:
         if plan is None:
             plan = plan_with_progress(job)
             folder.begin(plan)
-        total, todo = Counts(), []
-        for number in range(len(plan)):
-            if (done := folder.counts_of(number)) is None:
-                todo.append(number)
-            else:
-                total = total.plus(done)
-        with Progress("parsing", plan.documents, "documents", done=total.documents) as bar:
+        total, todo = folder.progress(plan)
+        with (
+            Progress("parsing", plan.documents, "documents", done=total.documents) as bar,
+            closing(_parts(options, job, plan, todo)) as parts,
+        ):
             bar.note = _note(total)
-            for part in _parts(options, job, plan, todo):
+            for part in parts:
                 if isinstance(part, FencepostError):
                     raise part
                 counts = folder.write(part)
@@ -117,7 +121,7 @@ def workers_of(options: Options, shards: int) -> int:
     return max(min(options.workers or default, shards), 1)
 
 
-def _parts(options: Options, job: Job, plan: Plan, todo: list[int]) -> Iterator[Part | FencepostError]:
+def _parts(options: Options, job: Job, plan: Plan, todo: list[int]) -> Generator[Part | FencepostError, None, None]:
     shards = (plan.shard(number, job.files) for number in todo)
     if not todo:
         return
@@ -126,7 +130,8 @@ def _parts(options: Options, job: Job, plan: Plan, todo: list[int]) -> Iterator[
         return
     workers = workers_of(options, len(todo))
     if workers == 1:
-        yield from map(PartMaker(job.settings).make_or_fail, shards)
+        with closing(PartMaker(job.settings)) as maker:
+            yield from map(maker.make_or_fail, shards)
         return
     pool = Pool(PartMaker.recipe(job.settings), workers)
     try:

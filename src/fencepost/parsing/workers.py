@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FEW: Final = 1_000  # sentences that this process parses before it starts others
 MOST: Final = 8  # processes by default: each holds the model in memory
-CHUNK: Final = 16_000  # tokens sent to a process at once
+CHUNK: Final = 16_000  # tokens sent to a process at once, or two batches if they are larger
 
 
 class Item(Protocol):
@@ -79,10 +79,12 @@ class Workers:
             self._pool.end()
             self._pool = None
 
-    @property
-    def largest_chunk(self) -> int | None:
-        """The largest chunk in tokens. It is smaller for several processes, so that all stay busy to the end."""
-        return None if self._workers == 1 else CHUNK
+    def largest_chunk(self, budget: int) -> int | None:
+        """The largest chunk in tokens. It is smaller for several processes, so that all stay busy to the end.
+
+        Yet it has two batches of ``budget`` tokens: a process prepares one while a GPU parses the other.
+        """
+        return None if self._workers == 1 else max(CHUNK, 2 * budget)
 
     def iter_scored(
         self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None
@@ -107,7 +109,7 @@ class Workers:
         return self._do_all(self._parser.best_with_functions(batch_tokens), sentences)
 
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
-        chunks = growing_chunks(self._parser.checked(sentences), len, job.budget, self.largest_chunk)
+        chunks = growing_chunks(self._parser.checked(sentences), len, job.budget, self.largest_chunk(job.budget))
         for results in self.do_chunks(job, chunks):
             yield from results
 
@@ -138,8 +140,8 @@ class Workers:
         unfinished: deque[list[ItemKind]] = deque()  # chunks that were read but whose results aren't handed on yet
 
         def sentences() -> Iterator[list[Sentence]]:
-            number = 1
-            for chunk in growing_chunks(items, attrgetter("length"), job.budget, self.largest_chunk, is_waiting):
+            number, most = 1, self.largest_chunk(job.budget)
+            for chunk in growing_chunks(items, attrgetter("length"), job.budget, most, is_waiting):
                 unfinished.append(chunk)
                 checked = list(self._parser.checked((item.sentence() for item in chunk if item.length), number))
                 number += len(checked)
