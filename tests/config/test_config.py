@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.config.settings import Config, PlanConfig
-from fencepost.config.toml import config_from_table, config_names, config_to_toml, load_config
+from fencepost.config.toml import config_from_table, config_names, config_to_toml, load_config, parse_config
 from fencepost.errors import ConfigError
 
 
@@ -25,6 +25,25 @@ def test_defaults_are_the_papers_appendix() -> None:
     assert (train.batch_size, train.warmup_batches, train.learning_rate) == (250, 160, 0.0008)
     assert (train.patience_epochs, train.checks_per_epoch) == (5.0, 4)
     assert encoder.positions == "learned"
+
+
+def test_attention_is_scaled_as_in_the_authors_program_unless_a_model_was_saved_before_that() -> None:
+    assert Config().encoder.attention_scale == "d_model"
+    assert load_config("paper").encoder.attention_scale == "d_model"
+    saved = config_to_toml(load_config("paper"))
+    assert parse_config(saved, "saved").encoder.attention_scale == "d_model"
+    old = saved.replace('attention_scale = "d_model"\n', "")
+    assert old != saved
+    assert parse_config(old, "saved").encoder.attention_scale == "d_k"
+
+
+def test_training_on_from_an_old_model_keeps_its_scale(tmp_path: Path) -> None:
+    old = config_to_toml(load_config("paper")).replace('attention_scale = "d_model"\n', "")
+    (tmp_path / "config.toml").write_text(old)
+    assert load_config(tmp_path / "config.toml").encoder.attention_scale == "d_k"
+    assert load_config(tmp_path / "config.toml", ["encoder.attention_scale=d_model"]) == load_config("paper")
+    (tmp_path / "mine.toml").write_text('[encoder]\nkind = "attention"\nlayers = 4\n')
+    assert load_config(tmp_path / "mine.toml").encoder.attention_scale == "d_model"
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,13 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
 from safetensors import SafetensorError
 
+from fencepost.config.settings import Config
 from fencepost.errors import TrainingError, UsageError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.lock import locked
@@ -145,9 +146,16 @@ def test_a_checkpoint_that_says_nothing_of_its_trees_is_taken_on_trust(
         state["config"] = state["config"].replace('attention_scale = "d_k"\n', "")  # it is of that time, too
         return tensors, state
 
-    train(tiny_config(max_epochs=1), TREES, TREES, tmp_path)
+    train(scaled("d_k", max_epochs=1), TREES, TREES, tmp_path)
     monkeypatch.setattr("fencepost.training.saving.read_checkpoint", without_digests)
-    train(tiny_config(max_epochs=2), TREES, TREES[:-1], tmp_path, resume=True)
+    with pytest.raises(UsageError, match='made with a different config: now attention_scale = "d_model"'):
+        train(scaled("d_model", max_epochs=2), TREES, TREES[:-1], tmp_path, resume=True)
+    train(scaled("d_k", max_epochs=2), TREES, TREES[:-1], tmp_path, resume=True)
+
+
+def scaled(scale: Literal["d_k", "d_model"], max_epochs: int) -> Config:
+    config = tiny_config(max_epochs=max_epochs)
+    return replace(config, encoder=replace(config.encoder, attention_scale=scale))
 
 
 @pytest.mark.parametrize(

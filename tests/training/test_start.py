@@ -57,7 +57,8 @@ def test_before_the_first_step_it_is_the_model_it_starts_from(trained: Path) -> 
 
 
 def test_new_labels_tags_and_letters_are_learned(trained: Path, tmp_path: Path) -> None:
-    config = replace(CONFIG, train=replace(CONFIG.train, max_epochs=60, batch_size=2, learning_rate=0.01))
+    long = replace(CONFIG.train, max_epochs=80, patience_epochs=80, batch_size=2, learning_rate=0.01)
+    config = replace(CONFIG, train=long)
     parser = train(config, OTHER, OTHER, tmp_path / "new", start_from=trained)
     assert [tree.label for tree in parser.parse([Sentence.of(tree) for tree in OTHER])] == ["TOP", "TOP"]
     assert parser.parse([Sentence.of(OTHER[0])])[0] == OTHER[0]

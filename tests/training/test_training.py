@@ -306,6 +306,21 @@ def test_the_optimizer_steps_at_the_rate_of_the_schedule() -> None:
     assert [group["lr"] for group in trainer.optimizer.param_groups] == [pytest.approx(0.004)]
 
 
+def test_several_passes_through_a_tiny_treebank_count_as_one_epoch(tmp_path: Path) -> None:
+    config = tiny_config(batch_size=20, checks_per_epoch=2, max_epochs=2)
+    config = replace(config, train=replace(config.train, shortest_epoch=8))
+    train(config, toy_trees(40), TREES, tmp_path)  # two batches
+    checks = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [(check["step"], check["epoch"]) for check in checks] == [(4, 0.5), (8, 1.0), (12, 1.5), (16, 2.0)]
+
+
+def test_an_epoch_is_all_sentences_of_a_treebank_that_is_not_tiny() -> None:
+    assert load_config("small").train.shortest_epoch == 50
+    config = tiny_config(batch_size=5, checks_per_epoch=4)
+    trainer = Trainer(replace(config, train=replace(config.train, shortest_epoch=3)), toy_trees(40), TREES, CPU)
+    assert (trainer.steps_an_epoch, trainer.steps_a_check) == (8, 2)
+
+
 def test_development_data_are_looked_at_four_times_an_epoch() -> None:
     assert load_config("paper").train.checks_per_epoch == 4
     trainer = Trainer(tiny_config(batch_size=5, checks_per_epoch=4), toy_trees(40), TREES, CPU)
@@ -624,7 +639,7 @@ def test_training_that_loses_what_it_had_found_says_so(
     assert "far behind" not in capsys.readouterr().err
     monkeypatch.setattr(Schedule, "rate", lambda self, step, config: 0.01 if step < 60 else 1.0)
     train(config, TREES, TREES, tmp_path / "wild")
-    assert "encoder.attention_scale=d_model" in capsys.readouterr().err
+    assert "a lower train.learning_rate may make training steadier" in capsys.readouterr().err
 
 
 def test_running_out_of_memory_names_the_field_to_lower(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Configuration: frozen dataclasses. The defaults are the paper's (appendix, Table 8)."""
+"""Configuration: frozen dataclasses. The defaults are the paper's (appendix, Table 8), but for the attention scale."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any, Final, Literal
 
 from fencepost.errors import ConfigError
 
-LexicalKind = Literal["words", "tags", "char_lstm", "char_concat", "char_attention", "pretrained", "vectors"]
+LexicalKind = Literal[
+    "words", "tags", "char_lstm", "char_concat", "char_attention", "pretrained", "vectors", "treebank"
+]
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,13 @@ class VectorsConfig:
 
 
 @dataclass(frozen=True)
+class TreebankConfig:
+    """An embedding of the treebank that a sentence belongs to, in a model of several treebanks."""
+
+    dropout: float = 0.0
+
+
+@dataclass(frozen=True)
 class EncoderConfig:
     """The encoder, which turns word vectors into vectors that depend on context (§2.2, §3)."""
 
@@ -93,7 +102,9 @@ class EncoderConfig:
     d_k: int = 64  # size of queries and keys, per head
     d_v: int = 64  # size of values, per head
     d_ff: int = 2048
-    attention_scale: Literal["d_k", "d_model"] = "d_k"  # q · k is divided by its square root; the authors use d_model
+    # q · k is divided by the square root of this. d_model is what the authors' program does, and training is steadier
+    # with it. d_k is the paper's text (§2.2.1): "SingleHead(X) = [Softmax(Q K^T / sqrt(d_k)) V] W_O".
+    attention_scale: Literal["d_k", "d_model"] = "d_model"
     position: Literal["added", "concatenated"] = "concatenated"  # how position joins content
     projection: Literal["dense", "block"] = "block"  # block = content and position projected apart
     reads: Literal["input", "position"] = "input"  # what queries and keys are computed from
@@ -144,6 +155,7 @@ class TrainConfig:
     patience_epochs: float = 5.0  # the learning rate is halved after more epochs than this without a better dev F1
     max_halvings: int = 3  # halvings in a row without a better dev F1; where another is due, training stops
     checks_per_epoch: int = 4
+    shortest_epoch: int = 1  # batches; in a smaller treebank, several passes count as one epoch
     max_epochs: int | None = None
     max_minutes: float | None = None
     adam_betas: tuple[float, float] = (0.9, 0.98)
@@ -172,7 +184,12 @@ class EvalConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that defines a model and its training."""
+    """Everything that defines a model and its training.
+
+    >>> config = Config.load("small", ["train.max_epochs=5"])
+    >>> config.encoder.layers, config.train.max_epochs
+    (2, 5)
+    """
 
     lexical: tuple[LexicalKind, ...] = ("char_lstm",)
     language: str = "en"
@@ -184,6 +201,7 @@ class Config:
     char_attention: CharAttentionConfig = field(default_factory=CharAttentionConfig)
     pretrained: PretrainedConfig = field(default_factory=PretrainedConfig)
     vectors: VectorsConfig = field(default_factory=VectorsConfig)
+    treebank: TreebankConfig = field(default_factory=TreebankConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     scorer: ScorerConfig = field(default_factory=ScorerConfig)
     train: TrainConfig = field(default_factory=TrainConfig)

@@ -29,6 +29,7 @@ else:
 MOST_CHARACTERS: Final = 2**20
 DEEPEST_KEY: Final = 8  # parts of a dotted key; the time to read one grows with their square
 _STRING_OR_COMMENT: Final = re.compile(r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
+_ALWAYS_SAVED: Final = frozenset({"kind", "d_model", "d_k", "positions", "embedding_norm", "shared_dropout"})
 _SEPARATOR: Final = re.compile(r"[=,{}\[\]\n]")
 
 
@@ -63,13 +64,24 @@ def _strings(section: Any, prefix: str) -> Iterator[tuple[str, str]]:
 
 def config_from_table(table: Mapping[str, Any], source: str = "configuration") -> Config:
     try:
-        config = _build(Config, table, source, "")
+        config = _build(Config, _with_its_scale(table), source, "")
     except ConfigError as error:
         if error.message.startswith(source):
             raise
         raise ConfigError(f"{source}: {error.message}", hint=error.hint) from None
     assert isinstance(config, Config)
     return config
+
+
+def _with_its_scale(table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Models that were saved before ``encoder.attention_scale`` existed divide by the square root of d_k.
+
+    The file of a saved model has all the settings of its time; a file that someone wrote leaves most of them out.
+    """
+    encoder = table.get("encoder")
+    if isinstance(encoder, Mapping) and "attention_scale" not in encoder and encoder.keys() >= _ALWAYS_SAVED:
+        return {**table, "encoder": {**encoder, "attention_scale": "d_k"}}
+    return table
 
 
 def config_names() -> list[str]:
@@ -211,6 +223,7 @@ def config_to_toml(config: Config) -> str:
 # Settings added after models had been trained, with the value those models used.
 LATER: Final = (
     'attention_scale = "d_k"',
+    "shortest_epoch = 1",
     "functions = false",
     "function_hidden = 250",
     "function_loss_weight = 5.0",
@@ -225,7 +238,13 @@ def without_later(toml: str) -> str:
     return "".join(line for line in toml.splitlines(keepends=True) if line.rstrip("\n") not in LATER)
 
 
+# Sections added after models had been trained. They are not written if all their settings are at their defaults.
+LATER_SECTIONS: Final = ("treebank",)
+
+
 def _write_section(section: Any, name: str, lines: list[str]) -> None:
+    if name in LATER_SECTIONS and section == type(section)():
+        return
     if name:
         lines.extend(["", f"[{name}]"])
     below = []

@@ -31,5 +31,7 @@ class Batch:
 
     vectors: npt.NDArray[np.float32] | None = None  # [T, size] precomputed vectors of tokens, zeros for start and stop
 
+    treebanks: Ints | None = None  # [T] treebank of each token's sentence
+
     def __len__(self) -> int:
         return len(self.lengths)

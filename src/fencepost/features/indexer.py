@@ -48,6 +48,7 @@ class IndexedSentence(NamedTuple):
     letters: npt.NDArray[np.int32] | None  # row of the indexer's spelling table for each token
     subwords: SubwordSentence | None
     vectors: str | None  # the name of its vectors in their file
+    treebank: int | None
 
 
 class SpellingTable:
@@ -115,6 +116,7 @@ class Indexer:
         self._subword_batches = None if self._subwords is None else SubwordBatches(self._subwords)
         vectors = config.vectors
         self._vectors = VectorFiles(vectors.path, vectors.size) if reads(config, "vectors") else None
+        self.reads_treebanks = reads(config, "treebanks")
         self._table = SpellingTable(vocabularies)
         self._lock = Lock()
 
@@ -152,6 +154,9 @@ class Indexer:
         if self._vectors is not None:
             vectors = self._vectors.read([self._vectors.name(sentence.words) for sentence in sentences])
         subwords = None if self._subword_batches is None else self._subword_batches.read(sentences)
+        treebanks = None
+        if self.reads_treebanks:
+            treebanks = np.repeat([self.vocabularies.treebank_of(sentence) for sentence in sentences], lengths + 2)
         return Batch(
             lengths=lengths,
             words=words,
@@ -160,6 +165,7 @@ class Indexer:
             spelling_lengths=spelling_lengths,
             spelling_of_token=spelling_of_token,
             vectors=vectors,
+            treebanks=treebanks,
             **_subword_arrays(subwords),
         )
 
@@ -180,7 +186,8 @@ class Indexer:
             letters = np.array([0, *self._table.rows(forms), 1], np.int32)
         subwords = None if self._subwords is None else self._subwords.read(sentence)
         vectors = None if self._vectors is None else self._vectors.name(sentence.words)
-        return IndexedSentence(len(sentence), words, tags, letters, subwords, vectors)
+        treebank = self.vocabularies.treebank_of(sentence) if self.reads_treebanks else None
+        return IndexedSentence(len(sentence), words, tags, letters, subwords, vectors, treebank)
 
     def collate(self, indexed: Sequence[IndexedSentence]) -> Batch:
         spellings = lengths = spelling_of_token = None
@@ -189,6 +196,9 @@ class Indexer:
             spellings, lengths, spelling_of_token = self._table.spellings(rows)
         names = [sentence.vectors for sentence in indexed if sentence.vectors is not None]
         subwords = [sentence.subwords for sentence in indexed if sentence.subwords is not None]
+        treebanks = [
+            np.full(sentence.length + 2, sentence.treebank) for sentence in indexed if sentence.treebank is not None
+        ]
         return Batch(
             lengths=np.array([sentence.length for sentence in indexed], np.int64),
             words=_joined([sentence.words for sentence in indexed]),
@@ -197,6 +207,7 @@ class Indexer:
             spelling_lengths=lengths,
             spelling_of_token=spelling_of_token,
             vectors=None if self._vectors is None else self._vectors.read(names),
+            treebanks=_joined(treebanks),
             **_subword_arrays(joined_sentences(subwords) if subwords else None),
         )
 

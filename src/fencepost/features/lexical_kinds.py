@@ -13,7 +13,7 @@ from fencepost.config.settings import Config, LexicalKind
 
 LETTERS, SUBWORDS = "letters.onnx", "subwords.onnx"  # graphs in an exported model folder
 
-Reads = Literal["words", "tags", "letters", "subwords", "vectors"]
+Reads = Literal["words", "tags", "letters", "subwords", "vectors", "treebanks"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ _ROWS: Final = (
         not_in_weights=("model", "frozen", "learning_rate", "window", "overlap", "mask"),
     ),
     LexicalTraits("vectors", "§5.2", "vectors", exportable=False, source="path", not_in_weights=("path",)),
+    LexicalTraits("treebank", "§2.2", "treebanks"),
 )
 LEXICAL_KINDS: Final[dict[LexicalKind, LexicalTraits]] = {row.name: row for row in _ROWS}
 

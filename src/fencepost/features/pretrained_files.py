@@ -131,7 +131,7 @@ def encoder_settings(config: dict[str, Any]) -> str:
     for key, value in known.items():
         if isinstance(value, int) and abs(value) > (_MOST_LAYERS if "layer" in key else _GREATEST):
             raise ValueError(f"{key} is {value:.3g}")
-    _check_sizes(known, family)
+    _check_sizes(known)
     _check_numbers(known, family)
     return json.dumps(known) + "\n"
 
@@ -148,14 +148,14 @@ def _is_known(key: str, family: EncoderFamily) -> bool:
     return key in _OUR_KEYS or (not family.ours and bool(_KEY.fullmatch(key)) and key not in _NEVER)
 
 
-def _check_sizes(config: dict[str, Any], family: EncoderFamily) -> None:
+def _check_sizes(config: dict[str, Any]) -> None:
     """Raises ValueError unless sizes are positive and shares are between 0 and 1."""
     for key in ("hidden_size", "intermediate_size", "num_attention_heads", "num_hidden_layers"):
-        if (family.ours or key in config) and (type(config.get(key)) is not int or config[key] < 1):
+        if key in config and (type(config[key]) is not int or config[key] < 1):
             raise ValueError(f"{key} is {config.get(key)!r:.20}")
     for key in ("hidden_dropout_prob", "attention_probs_dropout_prob", "layer_norm_eps"):
         value = config.get(key)
-        if (family.ours or key in config) and (not isinstance(value, int | float) or not 0 <= value < 1):
+        if key in config and (not isinstance(value, int | float) or not 0 <= value < 1):
             raise ValueError(f"{key} is {value!r:.20}")
     if config.get("hidden_size", 0) % config.get("num_attention_heads", 1):
         raise ValueError(f"hidden_size {config['hidden_size']} is not a multiple of num_attention_heads")

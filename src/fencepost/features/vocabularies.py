@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
+import numpy as np
+
 from fencepost.config.settings import Config
 from fencepost.errors import COPY_AGAIN, InputError, ModelError, TrainingError
+from fencepost.features.batch import Ints
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.possible_tags import PossibleTags
 from fencepost.features.pretrained_files import PretrainedFiles
@@ -18,7 +22,8 @@ from fencepost.features.vocab import Labels, Vocab
 from fencepost.storage.safe_json import parse_json
 from fencepost.trees.brackets import DEFAULT_ROOT, ROOT_SYMBOLS
 from fencepost.trees.functions import split_functions
-from fencepost.trees.tree import Tree, check_tags
+from fencepost.trees.tree import Leaf, Tree, check_tags
+from fencepost.trees.treebank import Sentence
 
 FORMAT_VERSION: Final = 1
 
@@ -27,6 +32,16 @@ TOKEN_MARKS: Final = 3
 PADDING, UNKNOWN_LETTER, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP = range(6)
 LETTER_MARKS: Final = 6
 NO_FUNCTION: Final = 0
+MARK: Final = ":"  # between a symbol and its treebank's name, in a model of several treebanks
+
+
+@dataclass(frozen=True)
+class TreebankPart:
+    """What one treebank has of a model of several: its number, and the numbers of its labels and tags."""
+
+    treebank: int
+    labels: Ints  # the empty label first
+    tags: Ints  # the marks first
 
 
 @dataclass(frozen=True)
@@ -41,6 +56,8 @@ class Vocabularies:
     pretrained: PretrainedFiles | None = None  # kept in files of their own
     functions: Vocab | None = None  # of phrases, where the model predicts them; 0 is no function
     possible_tags: PossibleTags | None = None  # where the model predicts tags; older models have none
+    treebanks: tuple[str, ...] = ()  # of a model of several treebanks; labels and tags end in these names: NP:fo
+    part: TreebankPart | None = None  # the labels and tags of one of them, if these are its vocabularies
 
     @classmethod
     def of(cls, trees: Sequence[Tree], config: Config, base: Vocabularies | None = None) -> Vocabularies:
@@ -60,6 +77,7 @@ class Vocabularies:
                     hint="keep them (fencepost treebank normalize --keep-functions), or set scorer.functions=false",
                 )
         leaves = [leaf for tree in trees for leaf in tree.leaves()]
+        treebanks = _treebanks(leaves) if reads(config, "treebanks") else ()
         words = (leaf.word for leaf in leaves) if reads(config, "words") else ()
         reads_encoder = reads(config, "subwords") and base is None
         seen = cls(
@@ -71,6 +89,7 @@ class Vocabularies:
             pretrained=PretrainedFiles.of(config.pretrained.model) if reads_encoder else None,
             functions=functions,
             possible_tags=PossibleTags.of(leaves) if config.scorer.predict_tags else None,
+            treebanks=treebanks if base is None else (*base.treebanks, *sorted({*treebanks} - {*base.treebanks})),
         )
         return seen if base is None else base._extended(seen)
 
@@ -82,8 +101,37 @@ class Vocabularies:
             tags=self.tags.extended(other.tags),
             letters=self.letters.extended(other.letters),
             root=other.root,
+            treebanks=other.treebanks,
             functions=_extended_functions(self.functions, other.functions),
             possible_tags=_extended_tags(self.possible_tags, other.possible_tags),
+        )
+
+    def treebank_of(self, sentence: Sentence) -> int:
+        """The number of the treebank that a sentence belongs to: these are its vocabularies, or its tags say it."""
+        if self.part is not None:
+            return self.part.treebank
+        name = sentence.tags[0].rpartition(MARK)[2] if sentence.tags else ""
+        return self._treebank_numbers.get(name, UNKNOWN)
+
+    @cached_property
+    def _treebank_numbers(self) -> Mapping[str, int]:
+        return {name: number for number, name in enumerate(self.treebanks, 1)}
+
+    def of_treebank(self, name: str) -> Vocabularies:
+        """The labels and tags of one treebank, without its name after them. Letters and words are shared."""
+        labels = [0, *(number for number, chain in enumerate(self.labels.chains) if chain and _is_of(chain[0], name))]
+        tags = [*range(TOKEN_MARKS), *(number for tag, number in self.tags.ids.items() if _is_of(tag, name))]
+        part = TreebankPart(self._treebank_numbers[name], np.array(labels), np.array(tags))
+        return replace(
+            self,
+            labels=Labels(tuple(tuple(_plain(label) for label in self.labels.chains[each]) for each in labels)),
+            tags=Vocab(
+                tuple(_plain(self.tags.symbol(each)) for each in tags[TOKEN_MARKS:]),
+                tuple(self.tags.counts[each - TOKEN_MARKS] for each in tags[TOKEN_MARKS:]),
+                TOKEN_MARKS,
+            ),
+            possible_tags=None if self.possible_tags is None else _possible_in(self.possible_tags, name),
+            part=part,
         )
 
     def to_json(self) -> str:
@@ -99,6 +147,8 @@ class Vocabularies:
             table["functions"] = self.functions.to_json()
         if self.possible_tags is not None:
             table["possible_tags"] = self.possible_tags.to_json()
+        if self.treebanks:
+            table["treebanks"] = list(self.treebanks)
         return json.dumps(table, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     @classmethod
@@ -125,6 +175,7 @@ class Vocabularies:
                 root=root,
                 functions=None if functions is None else Vocab.from_json(functions, NO_FUNCTION + 1).require_symbols(),
                 possible_tags=None if possible is None else PossibleTags.from_json(possible, tags),
+                treebanks=_checked_names(table.get("treebanks", [])),
             )
         except (ValueError, KeyError, TypeError, AttributeError, InputError) as error:
             problem = error.message if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
@@ -139,6 +190,43 @@ def _extended_functions(ours: Vocab | None, theirs: Vocab | None) -> Vocab | Non
 def _extended_tags(ours: PossibleTags | None, theirs: PossibleTags | None) -> PossibleTags | None:
     """None if one of them is: nothing is known about the tags of the other trees."""
     return None if ours is None or theirs is None else ours.extended(theirs)
+
+
+def _treebanks(leaves: Sequence[Leaf]) -> tuple[str, ...]:
+    names = {leaf.tag.rpartition(MARK)[2] for leaf in leaves if MARK in leaf.tag}
+    unmarked = next((leaf for leaf in leaves if MARK not in leaf.tag), None)
+    if unmarked is not None:
+        raise TrainingError(
+            f"a model of several treebanks needs a treebank's name after each label and tag; {unmarked.tag} has none",
+            hint="write (NP:fo (PRO-N:fo Eg)), as models/languages/prepare_languages.py does",
+        )
+    return tuple(sorted(names))
+
+
+def _checked_names(names: Any) -> tuple[str, ...]:
+    if not isinstance(names, list) or len(set(names)) != len(names):
+        raise ValueError("the treebanks are not a list of distinct names")
+    check_tags(names)
+    return tuple(names)
+
+
+def _is_of(symbol: str, treebank: str) -> bool:
+    return symbol.endswith(MARK + treebank)
+
+
+def _plain(symbol: str) -> str:
+    """``NP`` of ``NP:fo``."""
+    return symbol.rpartition(MARK)[0]
+
+
+def _possible_in(possible: PossibleTags, treebank: str) -> PossibleTags:
+    def own(tags: Sequence[str]) -> tuple[str, ...]:
+        return tuple(_plain(tag) for tag in tags if _is_of(tag, treebank))
+
+    signs = {sign: own(tags) for sign, tags in possible.signs.items()}
+    return PossibleTags(
+        {sign: tags for sign, tags in signs.items() if tags}, own(possible.rare_signs), own(possible.words)
+    )
 
 
 def _root(trees: Sequence[Tree]) -> str:

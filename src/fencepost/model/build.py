@@ -14,7 +14,16 @@ from fencepost.features.pretrained_files import PretrainedFiles, mask_token
 from fencepost.model.attention import FromInput, FromPosition, MultiHeadAttention, Reader
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import Encoder, EncoderLayer, FeedForward, NoEncoder, SelfAttentiveEncoder
-from fencepost.model.lexical import CharAttention, CharConcat, CharLSTM, Lexical, TagEmbedding, Vectors, WordEmbedding
+from fencepost.model.lexical import (
+    CharAttention,
+    CharConcat,
+    CharLSTM,
+    Lexical,
+    TagEmbedding,
+    TreebankEmbedding,
+    Vectors,
+    WordEmbedding,
+)
 from fencepost.model.linear import xavier_
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
@@ -35,6 +44,7 @@ class VocabSizes:
     pretrained: PretrainedFiles | None = None
     single_labels: int = 0  # without unary chains; the root symbol included
     functions: int = 0  # no function included
+    treebanks: int = 1  # an unknown one included
 
 
 def build_model(config: Config, sizes: VocabSizes) -> ParserModel:
@@ -80,6 +90,8 @@ def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.
         case "vectors":
             vectors = config.vectors
             return Vectors(vectors.size, size, SharedDropout(vectors.dropout, shared))
+        case "treebank":
+            return TreebankEmbedding(sizes.treebanks, size, SharedDropout(config.treebank.dropout, shared))
         case "pretrained":
             pretrained = config.pretrained
             assert sizes.pretrained is not None

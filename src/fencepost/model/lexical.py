@@ -67,6 +67,19 @@ class TagEmbedding(nn.Module):
         return vectors
 
 
+class TreebankEmbedding(nn.Module):
+    """§2.2, for several treebanks: a learned vector for the treebank of each word's sentence, in the place of m_t."""
+
+    def __init__(self, treebanks: int, size: int, dropout: SharedDropout) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(treebanks, size)
+        self.dropout = dropout
+
+    def forward(self, batch: TorchBatch) -> Tensor:
+        vectors: Tensor = self.dropout(self.embedding(_present(batch.treebanks, "treebanks")), batch.tokens)
+        return vectors
+
+
 class CharLSTM(nn.Module):
     """§5.1. [h→ at the last letter; h← at the first letter] of a bidirectional LSTM over the letters of a word.
 

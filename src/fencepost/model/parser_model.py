@@ -7,6 +7,7 @@ from the device.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +42,6 @@ class TorchBatch:
     span_ends: Tensor  # [S] the fencepost where it ends
     words: Tensor | None  # [T]
     tags: Tensor | None  # [T]
-    spellings: Tensor | None  # [U, C] letters of each distinct word, padded with 0
     spelling_lengths: Tensor | None  # [U]
     spelling_of_token: Tensor | None  # [T]
     letters: Layout | None  # of the letters in distinct words
@@ -52,14 +52,27 @@ class TorchBatch:
     token_of_row: Tensor | None  # [M] the token that each of these belongs to
     rows_of_token: Tensor | None  # [T] how many of these each token has
     vectors: Tensor | None  # [T, size] precomputed vectors
+    treebanks: Tensor | None  # [T]
+    spellings_on_host: Ints | None  # [U, C] letters of each distinct word, padded with 0
 
     def __len__(self) -> int:
         return self.tokens.count
 
+    @cached_property
+    def spellings(self) -> Tensor | None:
+        """[U, C] letters of each distinct word, padded with 0: few models read them in this form."""
+        if self.spellings_on_host is None:
+            return None
+        return send({"spellings": self.spellings_on_host}, self.lengths.device)["spellings"]
+
     @classmethod
     def of(cls, batch: Batch, device: torch.device | str = "cpu") -> TorchBatch:
-        tensors = send(_arrays(batch), torch.device(device))
-        starts, ends = _spans(tensors["lengths"], batch.lengths)
+        return cls.sent(batch, send(arrays_of(batch), torch.device(device)))
+
+    @classmethod
+    def sent(cls, batch: Batch, tensors: dict[str, Tensor]) -> TorchBatch:
+        """The batch made of its ``arrays_of`` that were sent to the device."""
+        starts, ends = _spans(tensors, int((batch.lengths * (batch.lengths + 1) // 2).sum()))
         letter_counts = batch.spelling_lengths
         return cls(
             lengths=tensors["lengths"],
@@ -71,7 +84,6 @@ class TorchBatch:
             span_ends=ends,
             words=tensors.get("words"),
             tags=tensors.get("tags"),
-            spellings=tensors.get("spellings"),
             spelling_lengths=tensors.get("letters.lengths"),
             spelling_of_token=tensors.get("spelling_of_token"),
             letters=None if letter_counts is None else Layout.sent(letter_counts, tensors, "letters."),
@@ -81,7 +93,9 @@ class TorchBatch:
             subword_rows=tensors.get("subword_rows"),
             token_of_row=tensors.get("token_of_row"),
             rows_of_token=tensors.get("rows_of_token"),
-            vectors=None if batch.vectors is None else torch.from_numpy(batch.vectors).to(device),
+            vectors=None if batch.vectors is None else torch.from_numpy(batch.vectors).to(starts.device),
+            treebanks=tensors.get("treebanks"),
+            spellings_on_host=batch.spellings,
         )
 
 
@@ -143,17 +157,25 @@ class ParserModel(nn.Module):
         return self.encoder(self.lexical(batch), batch.tokens, plan or AttentionPlan())
 
 
-def _arrays(batch: Batch) -> dict[str, Ints]:
+def arrays_of(batch: Batch) -> dict[str, Ints]:
     """The arrays that make up a ``TorchBatch``, still on the host."""
     lengths = batch.lengths
-    position, length = ranges(lengths + 2), np.repeat(lengths, lengths + 2)
+    word, length = ranges(lengths), np.repeat(lengths, lengths)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    numbers, count = np.arange(len(word)), length - word
     arrays = {
         "lengths": lengths,
-        "word_tokens": np.flatnonzero((position > 0) & (position <= length)),
-        "fencepost_tokens": np.flatnonzero(position <= length),
+        "word_tokens": numbers + 2 * sentence + 1,
+        "fencepost_tokens": np.arange(len(word) + len(lengths)) + np.repeat(np.arange(len(lengths)), lengths + 1),
+        # Each word has one diagonal of the chart: how many spans it has, and their width. The first of them starts at
+        # the first fencepost of its sentence; "shift" is that fencepost minus the number of the first span.
+        "diagonals.count": count,
+        "diagonals.width": word + 1,
+        "diagonals.shift": numbers - word + sentence - (np.cumsum(count) - count),
         **Layout.arrays(lengths + 2, "tokens."),
     }
-    for name in ("words", "tags", "spellings", "spelling_of_token", "subwords", "subword_rows", "rows_of_token"):
+    of_tokens = ("words", "tags", "treebanks", "spelling_of_token")
+    for name in (*of_tokens, "subwords", "subword_rows", "rows_of_token"):
         array = getattr(batch, name)
         if array is not None:
             arrays[name] = array
@@ -167,23 +189,12 @@ def _arrays(batch: Batch) -> dict[str, Ints]:
     return arrays
 
 
-def _spans(lengths: Tensor, on_host: Ints) -> tuple[Tensor, Tensor]:
+def _spans(tensors: dict[str, Tensor], spans: int) -> tuple[Tensor, Tensor]:
     """The fenceposts, counted through the batch, where each span starts and ends: computed on the device.
 
-    They are by far the longest arrays of a batch. The lengths on the host tell their sizes without asking the device.
+    They are by far the longest arrays of a batch. ``spans`` says how long, without asking the device.
     """
-    words, spans = int(on_host.sum()), int((on_host * (on_host + 1) // 2).sum())
-    # Each word has one diagonal of the chart: its width, how many spans it has, and where the first one starts.
-    sentence, word = _runs(lengths, words)
-    width, count = word + 1, lengths[sentence] - word
-    first_fencepost = (lengths.cumsum(0) - lengths)[sentence] + sentence
-    diagonal, step = _runs(count, spans)
-    starts = first_fencepost[diagonal] + step
-    return starts, starts + width[diagonal]
-
-
-def _runs(counts: Tensor, total: int) -> tuple[Tensor, Tensor]:
-    """For each item in runs of these ``counts``: the index of its run, and its index in the run. [total] each."""
-    numbers = torch.arange(len(counts), device=counts.device)
-    run = numbers.repeat_interleave(counts, output_size=total)
-    return run, torch.arange(total, device=counts.device) - (counts.cumsum(0) - counts)[run]
+    count, width, shift = (tensors["diagonals." + name] for name in ("count", "width", "shift"))
+    diagonal = torch.repeat_interleave(count, output_size=spans)
+    starts = shift.index_select(0, diagonal).add_(torch.arange(spans, device=count.device))
+    return starts, width.index_select(0, diagonal).add_(starts)

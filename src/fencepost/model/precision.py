@@ -32,24 +32,30 @@ class Masters:
         self._masters = {name: nn.Parameter(tensor, named[name].requires_grad) for name, tensor in lowered.items()}
         self._lowered = [named[name] for name in lowered]
         self.parameters = [self._masters.get(name, parameter) for name, parameter in named.items()]
+        # Made once, because making lists of a hundred tensors in every step takes a while.
+        pairs = list(zip(self._lowered, self._masters.values(), strict=True))
+        self._trained = [pair for pair in pairs if pair[1].requires_grad]  # not those of a frozen encoder
+        self._gradients: list[Tensor] = []  # of the masters
+        self._values = [low.data for low, _ in pairs], [master.data for _, master in pairs]
 
+    @torch.no_grad()
     def take_gradients(self) -> None:
         """Moves the gradients of lowered parameters to their masters."""
-        for low, master in zip(self._lowered, self._masters.values(), strict=True):
-            if master.requires_grad:  # not in a frozen encoder
-                master.grad = torch.zeros_like(master) if low.grad is None else master.new_empty(master.shape)
-        pairs = [(m.grad, p.grad) for m, p in zip(self._masters.values(), self._lowered, strict=True)]
-        both = [(mine, theirs) for mine, theirs in pairs if mine is not None and theirs is not None]
-        if both:
-            torch._foreach_copy_([mine for mine, _ in both], [theirs for _, theirs in both])
-        for low in self._lowered:
-            low.grad = None
+        if not self._trained:
+            return
+        if not self._gradients:
+            self._gradients = [torch.empty_like(master) for _, master in self._trained]
+        theirs: list[Tensor] = []
+        for (low, master), gradient in zip(self._trained, self._gradients, strict=True):
+            theirs.append(torch.zeros_like(low) if low.grad is None else low.grad)
+            master.grad, low.grad = gradient, None
+        torch._foreach_copy_(self._gradients, theirs)
 
     @torch.no_grad()
     def give_values(self) -> None:
         """Copies the masters, after a step, to the parameters that the model multiplies with."""
         if self._lowered:
-            torch._foreach_copy_([low.data for low in self._lowered], [m.data for m in self._masters.values()])
+            torch._foreach_copy_(*self._values)
 
     def state_dict(self) -> dict[str, Tensor]:
         """The model's weights, in fp32."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -26,16 +27,12 @@ class Sequences:
 
 @dataclass(frozen=True)
 class Layout(Sequences):
-    """Sequences, and how to convert them to other forms."""
+    """Sequences, and how to convert them to other forms. What only some models read is made when it is first read."""
 
     lengths: Tensor  # [B] rows of each sequence
     position: Tensor  # [R] index of each row in its sequence, from 0
-    slot: Tensor  # [R] where each row goes in [B * width]
-    by_time: Tensor  # [R] rows ordered by position, those of longer sequences first: as LSTM kernels read them
-    from_time: Tensor  # [R] the inverse of by_time
     longest_first: Tensor  # [B] sequences by decreasing length
-    rank: Tensor  # [B] the inverse of longest_first
-    sequences_at_time: Tensor  # [longest length] how many sequences reach each position; always on the host
+    on_host: Ints  # [B] the lengths, on the host
 
     @classmethod
     def of(cls, lengths: Ints, device: torch.device) -> Layout:
@@ -44,21 +41,15 @@ class Layout(Sequences):
     @staticmethod
     def arrays(lengths: Ints, name: str = "") -> dict[str, Ints]:
         """The arrays to send to the device; each is called ``name`` plus the name of its field."""
-        count, longest = len(lengths), int(lengths.max())
-        position, sequence = ranges(lengths), np.repeat(np.arange(count), lengths)
-        longest_first = np.argsort(-lengths, kind="stable")
-        time, rank = np.nonzero(np.arange(longest)[:, None] < lengths[longest_first])
-        by_time = (np.cumsum(lengths) - lengths)[longest_first[rank]] + time
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        sequence = np.repeat(np.arange(len(lengths)), lengths)
         return {
             name + "lengths": lengths,
-            name + "position": position,
+            name + "position": np.arange(len(sequence)) - starts[sequence],
             name + "sequence": sequence,
-            name + "starts": np.concatenate([[0], np.cumsum(lengths)]),
-            name + "slot": sequence * _width(lengths) + position,
-            name + "by_time": by_time,
-            name + "from_time": _inverse(by_time),
-            name + "longest_first": longest_first,
-            name + "rank": _inverse(longest_first),
+            name + "starts": starts,
+            name + "longest_first": _longest_first(lengths),
         }
 
     @classmethod
@@ -69,15 +60,27 @@ class Layout(Sequences):
             position=tensors[name + "position"],
             sequence=tensors[name + "sequence"],
             starts=tensors[name + "starts"].int(),
-            slot=tensors[name + "slot"],
-            by_time=tensors[name + "by_time"],
-            from_time=tensors[name + "from_time"],
             longest_first=tensors[name + "longest_first"],
-            rank=tensors[name + "rank"],
-            sequences_at_time=torch.from_numpy(len(lengths) - np.cumsum(np.bincount(lengths))[:-1]),
+            on_host=lengths,
             count=len(lengths),
-            width=_width(lengths),
+            width=-(-int(lengths.max()) // ALIGNMENT) * ALIGNMENT,
         )
+
+    @cached_property
+    def slot(self) -> Tensor:
+        """[R] where each row goes in [B * width]."""
+        return self.sequence * self.width + self.position
+
+    @cached_property
+    def _lstm_order(self) -> tuple[Tensor, Tensor, Tensor]:
+        """[R] rows ordered by position, those of longer sequences first; its inverse; [B] that of longest_first."""
+        longest_first = _longest_first(self.on_host)
+        longest = int(self.on_host.max())
+        time, rank = np.nonzero(np.arange(longest)[:, None] < self.on_host[longest_first])
+        by_time = (np.cumsum(self.on_host) - self.on_host)[longest_first[rank]] + time
+        arrays = {"by_time": by_time, "from_time": _inverse(by_time), "rank": _inverse(longest_first)}
+        by_time_sent, from_time, rank_sent = send(arrays, self.lengths.device).values()
+        return by_time_sent, from_time, rank_sent
 
     def pad(self, rows: Tensor) -> Tensor:
         """[R, ...] -> [B, width, ...] with zeros after the end of each sequence."""
@@ -90,11 +93,14 @@ class Layout(Sequences):
 
     def for_lstm(self, rows: Tensor) -> PackedSequence:
         """[R, d] -> the form that torch's LSTMs read; their final states come back in the order of the sequences."""
-        return PackedSequence(rows.index_select(0, self.by_time), self.sequences_at_time, self.longest_first, self.rank)
+        by_time, _, rank = self._lstm_order
+        # How many sequences reach each position; always on the host.
+        sizes = torch.from_numpy(self.count - np.cumsum(np.bincount(self.on_host))[:-1])
+        return PackedSequence(rows.index_select(0, by_time), sizes, self.longest_first, rank)
 
     def from_lstm(self, packed: PackedSequence) -> Tensor:
         """The states that an LSTM computed from ``for_lstm`` -> [R, d]."""
-        return packed.data.index_select(0, self.from_time)
+        return packed.data.index_select(0, self._lstm_order[1])
 
 
 def ranges(counts: Ints) -> Ints:
@@ -108,8 +114,8 @@ def _inverse(order: Ints) -> Ints:
     return inverse
 
 
-def _width(lengths: Ints) -> int:
-    return -(-int(lengths.max()) // ALIGNMENT) * ALIGNMENT
+def _longest_first(lengths: Ints) -> Ints:
+    return np.argsort(-lengths, kind="stable")
 
 
 def send(arrays: dict[str, Ints], device: torch.device) -> dict[str, Tensor]:

@@ -12,6 +12,7 @@ from fencepost.chart import packing
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.constituents import Constituents
 from fencepost.features.indexer import IndexedSentence, Indexer
+from fencepost.features.lists import firsts, ranges
 from fencepost.features.vocab import Vocab
 from fencepost.features.vocabularies import NO_FUNCTION, Vocabularies
 from fencepost.trees.functions import Mark, split_functions, without_functions
@@ -48,10 +49,12 @@ class GoldTree:
 
 @dataclass(frozen=True)
 class GoldBatch:
-    """A batch with its gold labels and tags."""
+    """A batch with its gold constituents and tags."""
 
     sentences: Batch
-    labels: Ints  # [S] gold label of every span; 0 where there is no constituent
+    spans: int  # S, in the charts of all sentences
+    cells: Ints  # the constituents, as indices of spans ...
+    labels: Ints  # ... and the label of each
     tags: Ints  # [W] gold tag of every word
     functions: GoldFunctions | None = None
 
@@ -63,26 +66,46 @@ class TrainingSet:
         sentences = [Sentence.of(tree) for tree in trees]
         self._indexer = indexer
         self._indexed: list[IndexedSentence] = [indexer.index(sentence) for sentence in sentences]
-        self._gold = [gold_tree(tree, indexer.vocabularies) for tree in trees]
         self.lengths: list[int] = [len(sentence) for sentence in sentences]
+        gold = [gold_tree(tree, indexer.vocabularies) for tree in trees]
+        # End to end: picking many small arrays from all over memory would take longer than anything else in a batch.
+        self._cells, self._labels, self._tags = (
+            Lists([getattr(tree, name) for tree in gold]) for name in ("cells", "labels", "tags")
+        )
+        self._functions = [tree.functions for tree in gold if tree.functions is not None]
 
     def __len__(self) -> int:
         return len(self._indexed)
 
     def batch(self, indices: Sequence[int]) -> GoldBatch:
         sentences = self._indexer.collate([self._indexed[index] for index in indices])
-        gold = [self._gold[index] for index in indices]
-        offsets = packing.offsets(sentences.lengths)
-        cells = np.concatenate([tree.cells + offset for tree, offset in zip(gold, offsets, strict=True)])
-        labels = np.zeros(int(packing.span_count(sentences.lengths).sum()), np.int64)
-        labels[cells] = np.concatenate([tree.labels for tree in gold])
-        functions = [tree.functions for tree in gold if tree.functions is not None]
+        spans = packing.span_count(sentences.lengths)
+        cells, constituents = self._cells.pick(indices)
+        cells += np.repeat(np.cumsum(spans) - spans, constituents)
+        functions = [self._functions[index] for index in indices] if self._functions else []
         return GoldBatch(
             sentences,
-            labels,
-            np.concatenate([tree.tags for tree in gold]),
+            int(spans.sum()),
+            cells,
+            self._labels.pick(indices)[0],
+            self._tags.pick(indices)[0],
             GoldFunctions.joined(functions) if functions else None,
         )
+
+
+class Lists:
+    """Many lists of numbers, end to end in one array."""
+
+    def __init__(self, lists: Sequence[Ints]) -> None:
+        self._numbers = np.concatenate(lists)
+        self._counts = np.array([len(each) for each in lists], np.int64)
+        self._firsts = firsts(self._counts)
+
+    def pick(self, indices: Sequence[int]) -> tuple[Ints, Ints]:
+        """Some of the lists, end to end, and how long each is."""
+        chosen = np.asarray(indices)
+        counts = self._counts[chosen]
+        return self._numbers[ranges(self._firsts[chosen], counts)], counts
 
 
 def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from fencepost.features.batch import Ints
 from fencepost.features.batching import pieces
-from fencepost.model.parser_model import TorchBatch, TorchConstituents
+from fencepost.model.parser_model import TorchBatch, TorchConstituents, arrays_of
+from fencepost.model.sequences import send
 from fencepost.training.data import Bools, TrainingSet
 
 
@@ -19,7 +19,7 @@ class DeviceBatch:
     """A batch, or a piece of one."""
 
     sentences: TorchBatch
-    labels: Tensor  # [S] gold label of every span
+    labels: Tensor  # [S] gold label of every span; 0 where there is no constituent
     tags: Tensor  # [W] gold tag of every word
     constituents: TorchConstituents | None = None  # of the gold trees, where the model learns functions
     functions: Tensor | None = None  # [C, functions] True for each function that a constituent may have
@@ -32,16 +32,19 @@ def device_batches(
     batches = []
     for piece in pieces([data.lengths[index] for index in indices], batch_tokens):
         gold = data.batch([indices[number] for number in piece])
-        sentences = TorchBatch.of(gold.sentences, device)
+        arrays = {"gold.cells": gold.cells, "gold.labels": gold.labels, "gold.tags": gold.tags}
+        tensors = send(arrays_of(gold.sentences) | arrays, device)
+        sentences = TorchBatch.sent(gold.sentences, tensors)
+        labels = tensors["gold.cells"].new_zeros(gold.spans)
+        labels.index_copy_(0, tensors["gold.cells"], tensors["gold.labels"])
         constituents = functions = None
         if gold.functions is not None:
             constituents = TorchConstituents.of(gold.functions.constituents, gold.sentences.lengths, device)
             functions = _to_device(gold.functions.allowed, device)
-        labels, tags = _to_device(gold.labels, device), _to_device(gold.tags, device)
-        batches.append(DeviceBatch(sentences, labels, tags, constituents, functions))
+        batches.append(DeviceBatch(sentences, labels, tensors["gold.tags"], constituents, functions))
     return batches
 
 
-def _to_device(array: Ints | Bools, device: torch.device) -> Tensor:
+def _to_device(array: Bools, device: torch.device) -> Tensor:
     tensor = torch.from_numpy(array)
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

@@ -13,7 +13,7 @@ from fencepost.training.output_folder import is_calibrated
 from fencepost.training.trainer import Trainer
 from fencepost.trees.tree import Tree
 
-STEADIER: Final = "encoder.attention_scale=d_model or a lower train.learning_rate may make training steadier"
+STEADIER: Final = "a lower train.learning_rate may make training steadier"
 
 
 def begin(trainer: Trainer, dev_trees: Sequence[Tree], origin: str, out: Path) -> None:

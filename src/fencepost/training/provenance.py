@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fencepost.config.settings import Config
 from fencepost.config.toml import config_to_toml, without_later
@@ -39,15 +39,16 @@ class Provenance:
 
     def require(self, now: Provenance, source: Path) -> None:
         """Raises UsageError if anything but a time limit has changed since the run that wrote ``source``."""
-        comparisons: list[tuple[str, object, object]] = [
+        comparisons: list[tuple[str, Any, Any]] = [
             ("training set", self.vocabularies, now.vocabularies),
             ("config", _fixed_lines(self.config), _fixed_lines(now.config)),
             *((name, self.fingerprints[name], now.fingerprints[name]) for name in self.fingerprints),
         ]
         for name, before, after in comparisons:
             if before != after:
+                changed = f": now {_new_line(before, after)}" if name == "config" else ""
                 raise UsageError(
-                    f"{source} was made with a different {name}",
+                    f"{source} was made with a different {name}{changed}",
                     hint="resume with the same configuration, data (in the same order) and --start-from, "
                     "or train into another folder",
                 )
@@ -56,6 +57,12 @@ class Provenance:
 def _symbols(vocabularies: Vocabularies) -> str:
     """Without the possible tags, which old runs didn't store."""
     return replace(vocabularies, possible_tags=None).to_json()
+
+
+def _new_line(before: Sequence[str], after: Sequence[str]) -> str:
+    """The first setting that the new configuration has and the old one doesn't, or the other way round."""
+    new = [line for line in after if line not in before]
+    return new[0] if new else f"without {next(line for line in before if line not in after)}"
 
 
 def _fixed_lines(config: str) -> list[str]:

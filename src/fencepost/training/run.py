@@ -62,7 +62,8 @@ def run_training(
         if our_team.leads:
             messages.end(trainer)
         our_team.wait()  # for the leader's files
-    return load(out, device=str(torch_device))
+    # A model of several treebanks parses one at a time.
+    return load(out, device=str(torch_device), language=next(iter(trainer.vocabularies.treebanks), None))
 
 
 def _open_start(start_from: str | Path, out: Path) -> ModelFolder:

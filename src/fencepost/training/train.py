@@ -29,6 +29,16 @@ def train(
 
     ``config`` may be a name or a TOML file; trees may be a file, a folder or a glob. ``start_from`` names a model of
     the same form, trained or exported: training starts with its weights, for example to continue on another treebank.
+
+    A tiny model, trained on two trees:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> trees = [Tree.from_string(f"(TOP (S (NP (NNS {word})) (VP (VBP sleep))))") for word in ("Cats", "Dogs")]
+    >>> settings = ["encoder.layers=1", "encoder.d_model=32", "encoder.heads=2", "train.max_epochs=3"]
+    >>> with TemporaryDirectory() as folder:
+    ...     parser = train(Config.load("small", settings), trees, trees, folder)
+    >>> parser.parse([["Cats", "sleep"]])[0].words()
+    ['Cats', 'sleep']
     """
     try:  # here and not above: this module must be importable without torch
         from fencepost.training.run import run_training

@@ -38,7 +38,7 @@ from fencepost.training.schedule import Schedule
 from fencepost.training.start import require_same_form, start_from
 from fencepost.trees.tree import Tree
 
-DIVERGED: Final = "try a lower train.learning_rate, encoder.attention_scale=d_model, or train.precision=fp32"
+DIVERGED: Final = "try a lower train.learning_rate or train.precision=fp32"
 
 
 class Trainer:
@@ -85,7 +85,8 @@ class Trainer:
         self.best_weights: dict[str, Tensor] | None = None  # of the best check, while they are not on disk
 
         self.order = BatchOrder(len(self.data), config.train.batch_size, config.train.seed)
-        self.steps_a_check = max(1, round(self.order.batches_per_epoch / config.train.checks_per_epoch))
+        self.steps_an_epoch = max(self.order.batches_per_epoch, config.train.shortest_epoch)
+        self.steps_a_check = max(1, round(self.steps_an_epoch / config.train.checks_per_epoch))
         self._plan = AttentionPlan.of(config.train.plan)
         self._prefetch = Prefetch(self._prepare)
         self._cuda_graphs = graphs_of(self.model, device, config.train.precision)
@@ -94,7 +95,7 @@ class Trainer:
     def batches(self) -> Iterator[list[int]]:
         """The indices of each batch's sentences, from the current step to the end of training."""
         limit = self.config.train.max_epochs
-        while not self.finished() and (limit is None or self.step_number < limit * self.order.batches_per_epoch):
+        while not self.finished() and (limit is None or self.step_number < limit * self.steps_an_epoch):
             yield self.order.batch(self.step_number)
 
     def step(self, batch: list[int]) -> None:
@@ -141,7 +142,7 @@ class Trainer:
         steps = (self.step_number - 1) % self.steps_a_check + 1
         loss = self.finite_loss_sum() / steps
         trained = self.clock.since_check
-        epoch = self.step_number / self.order.batches_per_epoch
+        epoch = self.step_number / self.steps_an_epoch
         with self.average.in_place():
             score = self._dev_score() if self.team.leads else DevScore()
             check = Check(

@@ -1,0 +1,113 @@
+"""The languages that have models of their own, and the treebanks that those are trained on.
+
+Only treebanks are listed from which a model may be made and given to anyone, for any use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Language:
+    """One model: its name, its treebank, and what has to be said about it."""
+
+    name: str  # of the model
+    code: str  # of the language
+    title: str
+    treebank: str  # its folder
+    corpus: str
+    text: str
+    license: str  # an SPDX expression for the model
+    source: str
+    citation: str
+    words: str  # how the treebank cuts text into words
+    only_free: bool = False  # take only trees whose line in *.meta.tsv has commercial=yes
+
+
+LANGUAGES: Final = {
+    each.name: each
+    for each in (
+        Language(
+            "is",
+            "is",
+            "Icelandic",
+            "is/greynir",
+            "GreynirCorpus 1.1",
+            "news and government web sites, 2015 to 2021",
+            "CC-BY-4.0",
+            "https://github.com/mideind/GreynirCorpus",
+            "GreynirCorpus 1.1 is a product of Miðeind ehf., Reykjavík, Iceland, 2021.",
+            "Words are those between blanks; punctuation is cut off.",
+        ),
+        Language(
+            "is-historical",
+            "is",
+            "Icelandic of the 12th to the 21st century",
+            "is/icepahc",
+            "IcePaHC, Icelandic Parsed Historical Corpus 2024.03",
+            "sagas, sermons, law, letters and novels",
+            "CC-BY-4.0",
+            "https://github.com/antonkarl/icecorpus",
+            "J. C. Wallenberg, A. K. Ingason, E. F. Sigurðsson, E. Rögnvaldsson. Icelandic Parsed Historical "
+            "Corpus (IcePaHC), version 2024.03.",
+            "A suffixed article is a word of its own: `konung$` `$inn`.",
+        ),
+        Language(
+            "fo",
+            "fo",
+            "Faroese",
+            "fo/farpahc",
+            "FarPaHC, Faroese Parsed Historical Corpus 0.1",
+            "the New Testament, in translations of 1823, 1928 and 1936",
+            "LGPL-3.0-or-later",
+            "https://github.com/einarfs/farpahc",
+            "E. F. Sigurðsson, A. K. Ingason, J. C. Wallenberg, E. Rögnvaldsson. 2012. Faroese Parsed "
+            "Historical Corpus (FarPaHC), version 0.1.",
+            "A suffixed article is a word of its own: `Barn$` `$ið`.",
+        ),
+        Language(
+            "id",
+            "id",
+            "Indonesian",
+            "id/icon",
+            "ICON",
+            "news and encyclopaedia",
+            "CC-BY-SA-4.0",
+            "https://github.com/aisingapore/seacorenlp-data",
+            "E. S. Lim, W. Q. Leong, T. N. Nguyen, D. Adhista, W. M. Kng, W. C. Tjh, A. Purwarianti. 2023. ICON: "
+            "Building a Large-Scale Benchmark Constituency Treebank for the Indonesian Language. TLT 2023.",
+            "Words are those between blanks; punctuation is cut off.",
+        ),
+        Language(
+            "fr",
+            "fr",
+            "French",
+            "fr/sequoia",
+            "Sequoia 6.0",
+            "Europarl, news, Wikipedia and medical reports",
+            "LGPLLR",
+            "https://deep-sequoia.inria.fr",
+            "M. Candito, D. Seddah. 2012. Le corpus Sequoia : annotation syntaxique et exploitation pour l'adaptation "
+            "d'analyseur par pont lexical. TALN 2012.",
+            "Elided words are words of their own (`l'` `église`), and some fixed expressions are one word (`afin_de`).",
+        ),
+        Language(
+            "ja",
+            "ja",
+            "Japanese",
+            "ja/keyaki",
+            "Keyaki Treebank 1.1, openly licensed texts",
+            "fiction, Wikipedia, parliament, Bible and talks",
+            "CC-BY-4.0",
+            "https://github.com/ajb129/KeyakiTreebank",
+            "A. Butler, K. Yoshimoto, S. Hiyama, S. W. Horn, I. Nagasaki, A. Kubota. 2018. The Keyaki Treebank Parsed "
+            "Corpus, Version 1.1.",
+            "Text has to be cut into the words of the treebank first: `残し` `て` `おり` `ます`.",
+            only_free=True,
+        ),
+    )
+}
+
+JOINT: Final = "multi"  # the model of all of them
