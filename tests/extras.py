@@ -33,6 +33,13 @@ EXTRAS: Final = frozenset(
         "requests",
         "playwright",
         "axe_playwright_python",
+        "mkdocs",
+        "mkdocs-material",
+        "mkdocstrings",
+        "griffe",
+        "yaml",
+        "nbclient",
+        "nbformat",
     }
 )
 LATE: Final = {"fencepost.training.train.train": "torch"}  # names whose import is cheap, but not their use

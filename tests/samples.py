@@ -45,3 +45,14 @@ def tiny_config(**train: object) -> Config:
             "train": {"batch_size": 4, "warmup_batches": 5, "checks_per_epoch": 1, "learning_rate": 0.01, **train},
         }
     )
+
+
+def marked(tree: Tree, treebank: str) -> Tree:
+    """The tree as a model of several treebanks reads it: its labels and tags end in the treebank's name."""
+    return Tree(tree.label, [_marked(child, treebank) for child in tree.children])
+
+
+def _marked(node: Tree | Leaf, treebank: str) -> Tree | Leaf:
+    if isinstance(node, Leaf):
+        return Leaf(f"{node.tag}:{treebank}", node.word)
+    return Tree(f"{node.label}:{treebank}", [_marked(child, treebank) for child in node.children])

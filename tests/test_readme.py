@@ -35,6 +35,24 @@ def commands(text: str) -> list[str]:
     return [line.split("#")[0].strip() for line in joined.splitlines() if line.startswith("fencepost ")]
 
 
+def test_the_readmes_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    program = README.split("```python\n")[1].split("```")[0]
+    exec(program, {})
+    assert "The  cat  sat  on  the  mat  ." in capsys.readouterr().out
+
+
+GUIDES = ("start.md", "languages.md", "from-benepar.md", "from-corenlp.md", "from-l2sca.md")
+
+
+@pytest.mark.parametrize(
+    "command", [each for name in GUIDES for each in commands((ROOT / "docs" / name).read_text("utf-8"))]
+)
+def test_every_command_in_the_guides_for_newcomers_is_understood(command: str) -> None:
+    arguments = shlex.split(command)[1:]
+    written_to = arguments.index(">") if ">" in arguments else len(arguments)
+    assert build_parser().parse_args(arguments[:written_to]).run
+
+
 @pytest.mark.parametrize("command", commands(README))
 def test_every_command_in_the_readme_is_understood(command: str) -> None:
     arguments = command.split()[1:]

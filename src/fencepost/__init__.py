@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fencepost.trees.treebank import Sentence as Sentence
     from fencepost.trees.treebank import Treebank as Treebank
 
-__version__: Final = "0.1.0"
+__version__: Final = "0.2.0"
 
 _HOMES: Final = {
     "Config": "fencepost.config.settings",

@@ -10,7 +10,15 @@ COPY_AGAIN: Final = "copy the whole model folder again"
 
 
 class FencepostError(Exception):
-    """The parent of every error that fencepost raises on purpose."""
+    """The parent of every error that fencepost raises on purpose. ``hint`` says what to do, if there is more to say.
+
+    >>> from fencepost import Pattern
+    >>> try:
+    ...     Pattern("NP < (PP")
+    ... except FencepostError as error:
+    ...     print(error.hint)
+    close it with )
+    """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -46,6 +54,13 @@ def require_device(name: str) -> None:
     """Raises UsageError unless ``name`` is the name of a device that models run on."""
     if not isinstance(name, str) or not re.fullmatch("cpu|cuda(:[0-9]+)?", name):
         raise UsageError(f"device can't be {name!r}", hint="use cpu, cuda, or a GPU by its number, such as cuda:1")
+
+
+def require_precision(precision: str, device: str) -> None:
+    """Raises UsageError unless models can parse on this device in this precision."""
+    require_choice("precision", precision, ("fp32", "bf16"))
+    if precision == "bf16" and device == "cpu":
+        raise UsageError("bf16 is a precision for GPUs", hint="use device cuda, or leave precision out")
 
 
 class ConfigError(FencepostError):

@@ -39,7 +39,7 @@ def test_without_a_name_it_measures_the_model_that_ships_whatever_folder_lies_he
     monkeypatch.chdir(tmp_path)
     measured: list[object] = []
 
-    def first_tree(folder: Path, device: str) -> Speed:
+    def first_tree(folder: Path, device: str, precision: str) -> Speed:
         measured.append(folder)
         return Speed(1, 3, 1.0, 1.0)
 

@@ -92,6 +92,39 @@ def test_an_option_that_is_written_wrongly_is_answered_so_too(capsys: pytest.Cap
     assert capsys.readouterr().err.endswith("\nhint: did you mean --format?\n")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["parse", "--kbest", "abc"],
+            "error: --kbest must be a whole number, got abc\n"
+            "hint: --kbest K: give the K best trees of each sentence, 1 or more\n",
+        ),
+        (
+            ["serve", "--timeout", "soon"],
+            "error: --timeout must be a number, got soon\n"
+            "hint: --timeout SECONDS: give up on a request after this time (default: 60)\n",
+        ),
+    ],
+)
+def test_a_word_in_place_of_a_number_is_answered_by_what_the_option_takes(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert program.main(arguments) == 2
+    assert capsys.readouterr().err == message
+
+
+def test_a_folder_without_files_is_an_error_that_says_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / ".hidden.txt").write_text("It works.", "utf-8")
+    assert program.main(["parse", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == (
+        f"error: {tmp_path}: the folder has no files\n"
+        "hint: give a file, or a folder with files; those whose names begin with a dot are left out\n"
+    )
+
+
 def test_an_option_of_another_command_is_not_proposed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         program.main(["evaluate", "en", "trees.txt", "--kbest", "5"])

@@ -280,6 +280,14 @@ def test_bad_bytes_in_running_text_are_reported_and_replaced(
     assert main(["parse", "--model", model, "--strict", str(path)]) == 2
 
 
+@pytest.mark.parametrize("arguments", [["--text", ""], ["--text", " \n\n"], ["--text", "\n", "--lines"]])
+def test_an_input_without_words_is_noted(arguments: list[str], capsys: pytest.CaptureFixture[str], model: str) -> None:
+    assert main(["parse", "--model", model, *arguments]) == 0
+    output, errors = capsys.readouterr()
+    assert output.strip() == ""
+    assert errors == "note: the input has nothing to parse\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

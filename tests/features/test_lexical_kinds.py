@@ -32,7 +32,7 @@ from fencepost.training.start import require_same_form
 from fencepost.trees.treebank import Sentence
 from tests.model.model_samples import small_config
 from tests.pretrained_samples import pretrained_files
-from tests.samples import TREES
+from tests.samples import TREES, marked
 from tests.test_imports import HEAVY, modules_after
 
 SENTENCES: Final = [Sentence.of(tree) for tree in TREES]
@@ -42,6 +42,7 @@ IN_BATCH: Final[Mapping[Reads, str]] = {
     "letters": "spellings",
     "subwords": "subwords",
     "vectors": "vectors",
+    "treebanks": "treebanks",
 }
 kinds = pytest.mark.parametrize("kind", LEXICAL_KINDS.values(), ids=LEXICAL_KINDS)
 
@@ -66,6 +67,9 @@ def config_of(kind: LexicalKind, vectors: Path) -> Config:
 
 def vocabularies_of(kind: LexicalTraits) -> Vocabularies:
     """``Vocabularies.of`` would look for the encoder."""
+    if kind.reads == "treebanks":
+        both = [marked(tree, name) for name in ("one", "two") for tree in TREES]
+        return Vocabularies.of(both, small_config(("treebank",)))
     found = Vocabularies.of(TREES, small_config())
     return dataclasses.replace(found, pretrained=pretrained_files()) if kind.reads == "subwords" else found
 
@@ -75,7 +79,11 @@ def write_folder(path: Path, kind: LexicalTraits, config: Config) -> ModelFolder
     torch.manual_seed(1)
     weights = save(build_model(config, vocab_sizes(vocabularies)).state_dict())
     write_model(path, config, vocabularies, "a card\n", {WEIGHTS: weights})
-    return ModelFolder.open(path)
+    return opened(path, kind)
+
+
+def opened(path: Path, kind: LexicalTraits) -> ModelFolder:
+    return ModelFolder.open(path, "one" if kind.reads == "treebanks" else None)
 
 
 def test_the_table_has_the_kinds_of_the_configuration() -> None:
@@ -121,10 +129,10 @@ def test_the_kind_is_exported_or_refused(tmp_path: Path, kind: LexicalTraits, ve
             export_onnx(folder.path, tmp_path / "out")
         return
     export_onnx(folder.path, tmp_path / "out")
-    exported = ModelFolder.open(tmp_path / "out")
+    exported = opened(tmp_path / "out", kind)
     written = {path.name for path in exported.path.iterdir() if path.suffix == ".onnx"}
     assert written == {ONNX, SPANS, *graphs(folder.config)}
-    batch = Indexer(exported.config, exported.vocabularies).batch(SENTENCES)
+    batch = Indexer(exported.config, exported.chosen_vocabularies).batch(SENTENCES)
     expected = TorchBackend.load(folder).score(batch).spans.packed()
     np.testing.assert_allclose(OnnxBackend.load(exported).score(batch).spans.packed(), expected, atol=1e-4)
     np.testing.assert_allclose(TorchBackend.load(exported).score(batch).spans.packed(), expected, atol=1e-4)
@@ -159,6 +167,7 @@ IN_WEIGHTS: Final[dict[LexicalKind, dict[str, object]]] = {
     "char_attention": {"size": 16, "layers": 3, "heads": 4},
     "pretrained": {"layers": "mix", "words": "mean"},
     "vectors": {"size": 7},
+    "treebank": {},
 }
 NOT_IN_WEIGHTS: Final[dict[LexicalKind, dict[str, object]]] = {
     "words": {"min_count": 3},

@@ -134,3 +134,16 @@ def test_a_chunk_of_several_batches_gives_its_columns_in_order() -> None:
     tags = [columns.tag_names[tag] for tag in columns.tags]
     assert tags == [tag for tree in trees for tag in tree.tags()]
     assert columns.word_bounds.tolist() == [0, 2, 9, 10, 14, 15]
+
+
+def test_constituents_that_are_read_from_arrays_are_those_of_the_trees() -> None:
+    parser = fencepost.load()
+    texts = ["It works .", "The cat that sat on the mat slept .", "Yes", "( A list )", "What did she say he did ?"]
+    checked = list(parser.checked([text.split() for text in texts]))
+    job = parser.best_with_constituents(batch_tokens=30)
+    (found, nothing) = parser.do_chunks(job, [checked, []])
+    assert nothing == []
+    for analysis, tree in zip(found, parser.parse(checked), strict=True):
+        assert analysis.constituents == without_probabilities(tree, 0).constituents
+        assert str(analysis.tree) == str(tree)
+        assert analysis.tree.tags() == tree.tags()

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fencepost
+from fencepost.backends.torch import TorchBackend
 from fencepost.errors import InputError, ModelError, UsageError
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
+from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.train import train
 from fencepost.trees.tree import Tree
 from fencepost.trees.treebank import Sentence
@@ -139,6 +141,29 @@ def test_a_device_that_no_model_runs_on_is_refused_before_any_model(device: str)
         load("no such model", device=device)
 
 
+def test_a_precision_that_the_device_lacks_is_refused_before_any_model() -> None:
+    with pytest.raises(UsageError, match="bf16 is a precision for GPUs\nhint: use device cuda"):
+        load("no such model", precision="bf16")
+    with pytest.raises(UsageError, match="precision can't be 'fp8'\nhint: use one of fp32, bf16"):
+        load("no such model", device="cuda", precision="fp8")  # type: ignore[arg-type]
+
+
+def test_a_copy_in_another_process_has_the_device_and_the_precision_of_the_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+    load_on_cpu = TorchBackend.load
+
+    def load_as_asked(model: ModelFolder, device: str, precision: str) -> TorchBackend:
+        asked.append((device, precision))
+        return load_on_cpu(model)
+
+    monkeypatch.setattr(TorchBackend, "load", load_as_asked)
+    parser = load(folder, device="cuda:1", precision="bf16")
+    pickle.loads(pickle.dumps(parser))
+    assert asked == [("cuda:1", "bf16")] * 2
+
+
 def test_nothing_in_gives_nothing_out(parser: Parser) -> None:
     assert parser.parse([]) == []
 
@@ -178,7 +203,8 @@ def test_a_model_that_reads_tags_asks_for_them(tmp_path: Path) -> None:
 
 
 def test_a_runtime_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "fencepost.backends.onnx", raising=False)
+    for name in ("onnx", "onnx_graphs"):
+        monkeypatch.delitem(sys.modules, f"fencepost.backends.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ModelError, match="needs onnxruntime, which is not installed\nhint: pip install onnxruntime"):
         load()

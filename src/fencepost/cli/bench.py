@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from fencepost.cli.shared import add_device_options
 from fencepost.errors import MissingExtraError, UsageError
 
 EXAMPLES = """examples:
@@ -34,7 +35,7 @@ def add_command(subparsers: Any) -> None:
         metavar="SIZE",
         help="use random weights instead of a model; SIZE is paper or small",
     )
-    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    add_device_options(parser)
     parser.add_argument("--seconds", type=float, default=15, metavar="N", help="parse for N seconds (default: 15)")
     parser.add_argument("--json", action="store_true", help="print figures as JSON")
     parser.set_defaults(run=run)
@@ -71,13 +72,14 @@ def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]
     from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 
     folder = find_model(model)
-    parser = load(folder, device=arguments.device)
+    parser = load(folder, device=arguments.device, precision=arguments.precision)
     speed = parsing_speed(parser, bench_sentences(), arguments.seconds)
-    start = cold_start(folder, arguments.device)
+    start = cold_start(folder, arguments.device, arguments.precision)
     return {
         "model": model or DEFAULT_MODEL,
         "backend": parser.backend_name,
         "device": arguments.device,
+        "precision": None if arguments.device == "cpu" else arguments.precision,  # on a CPU the model's files decide
         "threads": parser.threads,
         "sentences": speed.sentences,
         "words": speed.words,
@@ -95,7 +97,8 @@ def _print_json(figures: dict[str, Any]) -> None:
 
 def _print_text(figures: dict[str, Any]) -> None:
     threads = "1 thread" if figures["threads"] == 1 else f"{figures['threads']} threads"
-    print(f"{figures['model']} with {figures['backend']} on {figures['device']}, one process, {threads}")
+    where = f"{figures['device']} in {figures['precision']}" if figures["precision"] else figures["device"]
+    print(f"{figures['model']} with {figures['backend']} on {where}, one process, {threads}")
     print(f"  sentences per second      {figures['sentences_per_second']:10,.1f}")
     print(f"  sentences per CPU-second  {figures['sentences_per_cpu_second']:10,.1f}")
     print(f"  words per second          {figures['words_per_second']:10,.0f}")

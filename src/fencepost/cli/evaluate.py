@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--training is for --functions", hint="give both, or neither")
     require_from_one(arguments, "batch_tokens")
     kinds = parse_kinds(arguments.by)
-    parser = load(arguments.model, device=arguments.device)
+    parser = load(arguments.model, device=arguments.device, precision=arguments.precision)
     params = load_params(arguments.params) if arguments.params else params_of_model(parser.config.eval.params)
     if arguments.output is not None:
         require_other([arguments.output], arguments.trees)

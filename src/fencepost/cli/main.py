@@ -59,6 +59,18 @@ class ArgumentParser(argparse.ArgumentParser):
             raise UsageError(f"{what} {value}", hint=f"did you mean {near[0]}?")
         super()._check_value(action, value)
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """The value of an option; argparse's own message for a wrong one names a Python type."""
+        kind = {int: "a whole number", float: "a number"}.get(action.type)  # type: ignore[call-overload]
+        try:
+            return super()._get_value(action, arg_string)
+        except argparse.ArgumentError:
+            if kind is None:
+                raise
+            option = "/".join(action.option_strings) or action.dest
+            about = f"{option} {action.metavar or action.dest.upper()}: {action.help}"
+            raise UsageError(f"{option} must be {kind}, got {arg_string}", hint=about) from None
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Takes files on both sides of an option, as in ``search NP --count trees.txt``: argparse alone doesn't."""
         found, extras = super().parse_known_args(args, namespace)
@@ -112,7 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str] | None) -> int:
     try:
         with _sigterm_as_exception():
-            parsed = build_parser().parse_args(arguments)
+            given = sys.argv[1:] if arguments is None else list(arguments)
+            parsed = build_parser().parse_args(given, argparse.Namespace(command_line=given))
             status: int = parsed.run(parsed)
             sys.stdout.flush()
             return status
@@ -123,8 +136,8 @@ def _main(arguments: Sequence[str] | None) -> int:
         return status
     except TerminatedError:
         return EXIT_SIGNAL + signal.SIGTERM
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+    except KeyboardInterrupt as interruption:
+        sys.stderr.write("interrupted\n" + "".join(f"hint: {hint}\n" for hint in interruption.args))
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The program that reads our output has closed the pipe, as `head` does. That isn't worth a message.

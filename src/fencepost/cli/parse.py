@@ -67,7 +67,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, default="brackets", help="output format (default: brackets, one tree per line)"
     )
-    parser.add_argument("--kbest", type=int, metavar="K", help="give the K best trees of each sentence")
+    parser.add_argument("--kbest", type=int, metavar="K", help="give the K best trees of each sentence, 1 or more")
     parser.add_argument("--probabilities", action="store_true", help="give the probability of each constituent")
     parser.add_argument(
         "--functions", action="store_true", help="give the function of each constituent: NP-SBJ, PP-LOC, …"
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         require_other([arguments.output], source.paths)
     between = "\n\n" if reading == "text" else "\n"
     items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
-    parser = load(arguments.model, device=arguments.device)
+    parser = load(arguments.model, device=arguments.device, precision=arguments.precision)
     if reads(parser.config, "tags") and not arguments.tagged:
         raise UsageError(
             f"the model {arguments.model or 'en'} reads tags, and plain text has none",
@@ -119,12 +119,14 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             watcher = Watcher(parser.vocabularies, parser.config.language)
             chunks = analyze_items(parser, workers, items, source.is_waiting, arguments)
-            bad = _write(chunks, source, watcher, writer, file, arguments)
+            parsed, bad = _write(chunks, source, watcher, writer, file, arguments)
         finally:
             if not isinstance(sys.exc_info()[1], BrokenPipeError):
                 writer.finish()
     if bad:
         sys.stderr.write(f"note: found {bad:,} bad line{'s' * (bad > 1)}\n")
+    elif not parsed:
+        sys.stderr.write("note: the input has nothing to parse\n")
     return 0
 
 
@@ -159,8 +161,9 @@ def _write(
     writer: Writer,
     file: TextIO,
     arguments: argparse.Namespace,
-) -> int:
-    """Writes a tree for each sentence, and returns the number of bad lines."""
+) -> tuple[int, int]:
+    """Writes a tree for each sentence. Returns the number of sentences with a tree, and that of bad lines."""
+    parsed = 0
     total = source.size if source.paths else None
     unit = "sentences" if total is None else "kB"
     hidden = arguments.output is None and sys.stdout.isatty()
@@ -172,6 +175,7 @@ def _write(
                 if item.problem is not None:
                     bad.report(item.problem)
                 analysis = next(analyses) if item.parsable else None
+                parsed += item.parsable
                 if analysis is not None and analysis.too_long:
                     length = f"{len(item.text_sentence.tokens):,} words"
                     _warn([f"a sentence of {length} is too long for probabilities: only its best tree is given"], bar)
@@ -182,7 +186,7 @@ def _write(
             bar.advance(len(chunk) if total is None else source.bytes_read // 1000 - bar.count)
         bad.report_all(source.text_problems)
         _warn(watcher.finish(), bar)
-    return bad.count
+    return parsed, bad.count
 
 
 def _warn(warnings: Iterable[str], bar: Progress) -> None:

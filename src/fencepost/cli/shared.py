@@ -14,9 +14,20 @@ if TYPE_CHECKING:
     from fencepost.trees.tree import Tree
 
 
+def add_device_options(parser: Any) -> None:
+    """Adds the options for what a model runs on."""
+    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    parser.add_argument(
+        "--precision",
+        choices=("fp32", "bf16"),
+        default="fp32",
+        help="bf16 multiplies faster on a GPU, and a few trees may differ (default: fp32)",
+    )
+
+
 def add_parsing_options(parser: Any) -> None:
     """Adds the options for where and how a model parses."""
-    parser.add_argument("--device", default="cpu", help="run on cpu (default) or cuda")
+    add_device_options(parser)
     parser.add_argument(
         "--workers",
         type=int,

@@ -62,7 +62,7 @@ def onnx_graphs(model: ParserModel, config: Config, precision: Precision = "fp32
     """The files of an exported model by name."""
     linear: Linear = in_int8 if precision == "int8" else in_fp32
     embedding: Embedding = InInt8() if precision == "int8" else InFp32()
-    graphs = {ONNX: model_graph(model, config, linear), SPANS: spans_graph(model.span_scorer)}
+    graphs = {ONNX: model_graph(model, config, linear), SPANS: spans_graph(model.span_scorer, config)}
     if model.function_scorer is not None:
         graphs[FUNCTIONS] = functions_graph(model.function_scorer)
     by_kind = dict(zip(config.lexical, model.lexical.representations, strict=True))

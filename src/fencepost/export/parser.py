@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 from torch import nn
 
+from fencepost.chart.scores import Floats
 from fencepost.config.settings import Config, LexicalKind
 from fencepost.export.attention import add_attention_encoder, in_sentences, layer_norm, numbers, rows, sentences
 from fencepost.export.builder import FLOAT, INT32, INT64, Graph, Shape
@@ -16,7 +17,7 @@ from fencepost.export.recurrence import add_lstm
 from fencepost.features.lexical_kinds import LEXICAL_KINDS, reads
 from fencepost.features.vocabularies import TOKEN_MARKS
 from fencepost.model.encoder import Encoder, NoEncoder, SelfAttentiveEncoder
-from fencepost.model.lexical import TagEmbedding, WordEmbedding
+from fencepost.model.lexical import TagEmbedding, TreebankEmbedding, WordEmbedding
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.plan import AttentionPlan
@@ -30,7 +31,7 @@ def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
     With functions also [y→_k; y←_{k+1}] itself, as vectors [B, T - 1, d_model].
 
     Its inputs: those of words, tags [B, T], letters [B, T, size] and subwords [B, T, hidden] that the model reads; and
-    position, mask or lengths.
+    position, mask or lengths. A model of several treebanks also reads the numbers of the tags to choose from.
     """
     graph = Graph()
     content = _content(graph, model, config, linear)
@@ -42,7 +43,7 @@ def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
     hidden = model.span_scorer.hidden.out_features
     outputs: dict[str, tuple[str, int, Shape]] = {"fenceposts": (fenceposts, FLOAT, ["B", "F", hidden])}
     if model.tag_scorer is not None:
-        outputs["predicted_tags"] = (_tags(graph, model.tag_scorer, y), INT64, ["B", "T"])
+        outputs["predicted_tags"] = (_tags(graph, model.tag_scorer, y, _is_joint(config)), INT64, ["B", "T"])
     if model.function_scorer is not None:
         outputs["vectors"] = (vectors, FLOAT, ["B", "F", config.encoder.d_model])
     return graph.model(outputs)
@@ -64,8 +65,15 @@ def functions_graph(scorer: FunctionScorer) -> bytes:
     return graph.model({"probabilities": (probabilities, FLOAT, ["C", scorer.output.out_features])})
 
 
-def spans_graph(scorer: SpanScorer) -> bytes:
-    """The graph of spans.onnx: fenceposts [F, hidden], starts, ends [S] -> scores [S, labels], best [S], label [S]."""
+def _is_joint(config: Config) -> bool:
+    return reads(config, "treebanks")
+
+
+def spans_graph(scorer: SpanScorer, config: Config) -> bytes:
+    """The graph of spans.onnx: fenceposts [F, hidden], starts, ends [S] -> scores [S, labels], best [S], label [S].
+
+    A model of several treebanks also reads the numbers of the labels to choose from.
+    """
     graph = Graph()
     fenceposts = graph.input("fenceposts", FLOAT, ["F", scorer.hidden.out_features])
     starts, ends = graph.input("starts", INT64, ["S"]), graph.input("ends", INT64, ["S"])
@@ -75,12 +83,13 @@ def spans_graph(scorer: SpanScorer) -> bytes:
     # A column of zeros for the empty label.
     weight = np.pad(numbers(scorer.output.weight).T, ((0, 0), (1, 0)))
     bias = np.pad(numbers(scorer.output.bias), (1, 0))
-    scores = graph.node("Add", in_fp32(graph, hidden, weight), graph.constant(bias))
+    columns = graph.input("labels", INT64, ["L"]) if _is_joint(config) else None
+    scores = _affine(graph, hidden, weight, bias, columns)
     best = graph.node("ReduceMax", scores, axes=[-1], keepdims=0)
     label = graph.node("ArgMax", scores, axis=-1, keepdims=0)
     return graph.model(
         {
-            "scores": (scores, FLOAT, ["S", weight.shape[1]]),
+            "scores": (scores, FLOAT, ["S", weight.shape[1] if columns is None else "L"]),
             "best": (best, FLOAT, ["S"]),
             "label": (label, INT64, ["S"]),
         }
@@ -102,7 +111,9 @@ def _content(graph: Graph, model: ParserModel, config: Config, linear: Linear) -
     return total
 
 
-def _embedded(graph: Graph, module: WordEmbedding | TagEmbedding, name: str, _linear: Linear) -> str:
+def _embedded(
+    graph: Graph, module: WordEmbedding | TagEmbedding | TreebankEmbedding, name: str, _linear: Linear
+) -> str:
     table = graph.constant(numbers(module.embedding.weight))
     return graph.node("Gather", table, graph.input(name, INT64, ["B", "T"]))
 
@@ -118,6 +129,7 @@ TOKEN_VECTORS: Final[dict[LexicalKind, Callable[[Graph, Any, str, Linear], str]]
     "words": _embedded,
     "tags": _embedded,
     "pretrained": _projected,
+    "treebank": _embedded,
 }
 
 
@@ -133,15 +145,25 @@ def _encoder(graph: Graph, encoder: Encoder, content: str, plan: AttentionPlan, 
     return graph.reshape(graph.node("Transpose", states, perm=(2, 0, 3, 1)), 0, 0, -1)
 
 
-def _tags(graph: Graph, scorer: TagScorer, y: str) -> str:
+def _tags(graph: Graph, scorer: TagScorer, y: str, joint: bool) -> str:
     inner, norm, _, outer = scorer.layers
     assert isinstance(inner, nn.Linear)
     assert isinstance(norm, nn.LayerNorm)
     assert isinstance(outer, nn.Linear)
     hidden = graph.node("Relu", layer_norm(graph, norm, _biased(graph, inner, y)))
-    scores = graph.slice(_biased(graph, outer, hidden), 2, TOKEN_MARKS, 2**31)
+    columns = graph.input("tag_numbers", INT64, ["K"]) if joint else None
+    all_scores = _affine(graph, hidden, numbers(outer.weight).T, numbers(outer.bias), columns)
+    scores = graph.slice(all_scores, 2, TOKEN_MARKS, 2**31)
     number = graph.node("ArgMax", scores, axis=-1, keepdims=0)
     return graph.node("Add", number, graph.constant(np.array(TOKEN_MARKS)))
+
+
+def _affine(graph: Graph, x: str, weight: Floats, bias: Floats, columns: str | None) -> str:
+    """x W + b, of all columns of W and b, or of those with the numbers in ``columns``."""
+    if columns is None:
+        return graph.node("Add", in_fp32(graph, x, weight), graph.constant(bias))
+    chosen = graph.node("Gather", graph.constant(weight), columns, axis=1)
+    return graph.node("Add", graph.node("MatMul", x, chosen), graph.node("Gather", graph.constant(bias), columns))
 
 
 def _biased(graph: Graph, map_: nn.Linear, x: str) -> str:

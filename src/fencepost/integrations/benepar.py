@@ -190,6 +190,7 @@ def _config(checkpoint: Checkpoint, language: str) -> Config:
             d_k=settings["d_kv"],
             d_v=settings["d_kv"],
             d_ff=settings["d_ff"],
+            attention_scale="d_k",
             max_length=settings["encoder_max_len"],
             attention_dropout=settings["attention_dropout"],
             relu_dropout=settings["relu_dropout"],

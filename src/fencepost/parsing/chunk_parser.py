@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fencepost.backends.base import Backend, FunctionReader, Parsed
@@ -74,6 +75,12 @@ class ChunkParser:
         for parts in self._stream(chunks, budget):
             batches = [(part.indices, ParsedBatch(part.sentences, part.parsed, self._notation)) for part in parts]
             yield [ParsedColumns.of(batches)] if batches else []
+
+    def parse_with_constituents(self, sentences: list[Sentence], budget: int) -> list[Analysis]:
+        """The best tree of each sentence and its constituents, which are read from arrays: no ``Tree`` is built."""
+        (parts,) = self._stream([sentences], budget)
+        with no_garbage_collection():
+            return in_order((part.indices, self._with_constituents(part)) for part in parts)
 
     def parse_with_functions(self, sentences: list[Sentence], budget: int) -> list[Analysis]:
         """The best tree of each sentence, with functions and without probabilities of constituents."""
@@ -142,6 +149,16 @@ class ChunkParser:
     def _trees(self, part: Part) -> list[ScoredPair]:
         batch = ParsedBatch(part.sentences, part.parsed, self._notation)
         return list(zip(batch.lazy_trees(), batch.trees.scores.tolist(), strict=True))
+
+    def _with_constituents(self, part: Part) -> list[Analysis]:
+        from fencepost.parsing.confidence import Analysis, Constituent  # here: most programs only need trees
+
+        batch = ParsedBatch(part.sentences, part.parsed, self._notation)
+        counts, starts, ends, labels = (column.tolist() for column in batch.constituents())
+        names = map(self._notation.label_names.__getitem__, labels)
+        constituents = map(Constituent, names, starts, ends)
+        pairs = zip(batch.lazy_trees(), batch.trees.scores.tolist(), counts, strict=True)
+        return [Analysis(tree, score, tuple(islice(constituents, count))) for tree, score, count in pairs]
 
     def _with_functions(self, analyses: list[Analysis], read: FunctionReader | None) -> list[Analysis]:
         if read is None:

@@ -118,7 +118,8 @@ class Document:
         True
         """
         try:
-            return cls(data["text"], tuple(_read_sentences(data["text"], data["sentences"])))
+            text = _a(str, data["text"])
+            return cls(text, tuple(_read_sentences(text, data["sentences"])))
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             raise InputError(
                 f"this isn't a document: {type(error).__name__}: {error}", hint="from_dict reads what to_dict wrote"
@@ -181,17 +182,29 @@ def _read_sentences(text: str, sentences: Sequence[Mapping[str, Any]]) -> Iterat
         tree = Tree.from_string(data["tree"])
         where = f"sentence {number} of the document"
         for what, start, end in ((data["text"], data["start"], data["end"]), *(token[:3] for token in tokens)):
-            if text[start:end] != what or len(what) != end - start:
+            if start < 0 or text[start:end] != what or len(what) != end - start:
                 raise MismatchError(f"{where}: {what!r} isn't the text from {start} to {end}")
         if tree.tags() != [token.tag for token in tokens]:
             raise MismatchError(f"{where}: the tags of the tree are not those of the tokens")
         placed = tree.placed(text, tokens)
-        yield _sentence(data["text"], data["start"], tokens, placed, data["score"], _read_constituents(data))
+        score = float(_a((int, float), data["score"]))
+        yield _sentence(data["text"], data["start"], tokens, placed, score, _read_constituents(data))
 
 
 def _read_constituents(data: Mapping[str, Any]) -> tuple[Constituent, ...] | None:
     from fencepost.parsing.confidence import Constituent  # here: most programs only need trees
 
     found = tuple(Constituent(**part) for part in data["constituents"])
+    for part in found:
+        _a(str, part.label), _a(int, part.start), _a(int, part.end)
+        for number in (part.probability, part.function_probability):
+            _a((int, float, type(None)), number)
     says_more = any(part.probability is not None or part.function_probability is not None for part in found)
     return found if says_more else None  # otherwise the tree says it all
+
+
+def _a(kind: type[Any] | tuple[type[Any], ...], value: Any) -> Any:
+    """The value, if it is of this kind; True and False are no numbers."""
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise TypeError(f"{value!r:.50} is of the wrong type")
+    return value

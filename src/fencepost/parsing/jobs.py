@@ -55,6 +55,19 @@ class FindColumns:
 
 
 @dataclass(frozen=True)
+class FindConstituents:
+    """The best trees with their constituents."""
+
+    budget: int
+
+    def do(self, parser: ChunkParser, sentences: list[Sentence]) -> list[Analysis]:
+        return parser.parse_with_constituents(sentences, self.budget)
+
+    def do_chunks(self, parser: ChunkParser, chunks: Iterable[list[Sentence]]) -> Iterator[list[Analysis]]:
+        return (self.do(parser, chunk) for chunk in chunks)
+
+
+@dataclass(frozen=True)
 class FindFunctions:
     """The best trees with the functions of their constituents."""
 

@@ -6,33 +6,72 @@ from pathlib import Path
 from typing import get_args
 
 from fencepost.backends.base import Backend
-from fencepost.errors import MissingExtraError, ModelError, UsageError, require_choice, require_device
-from fencepost.parsing.parser import BackendName, Parser, Source
+from fencepost.errors import (
+    MissingExtraError,
+    ModelError,
+    UsageError,
+    require_choice,
+    require_device,
+    require_precision,
+)
+from fencepost.parsing.parser import BackendName, Parser, Precision, Source
 from fencepost.storage.model_files import ONNX, naming
 from fencepost.storage.model_folder import ModelFolder, require_weights
 
 
-def load(model: str | Path | None = None, *, device: str = "cpu", backend: BackendName | None = None) -> Parser:
+def load(
+    model: str | Path | None = None,
+    *,
+    device: str = "cpu",
+    backend: BackendName | None = None,
+    language: str | None = None,
+    precision: Precision = "fp32",
+) -> Parser:
     """Loads a parser from a model folder, or the installed model of this name (default: ``en``, inside the package).
 
     ``backend``: ``onnx`` runs an exported model without torch, and is the default where it can run the model. ``torch``
-    runs any model, also on a GPU; it turns the matrices of an int8 export back to fp32.
+    runs any model, also on a GPU; it turns the matrices of an int8 export back to fp32. On a GPU,
+    ``precision="bf16"`` multiplies faster, and a few trees may differ. ``language``: which one to parse, for a model of
+    several languages; ``load("multi:fo")`` is ``load("multi", language="fo")``.
+
+    >>> parser = load()
+    >>> print(parser.parse_text("It works.")[0])
+    (TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))
+    >>> parser.backend_name
+    'onnx'
     """
     require_device(device)
+    require_precision(precision, device)
     if backend is not None:
         require_choice("backend", backend, get_args(BackendName))
-    folder = ModelFolder.open(model)
+    folder = ModelFolder.open(model, language)
+    if folder.vocabularies.treebanks and folder.language is None:
+        languages = folder.vocabularies.treebanks
+        raise UsageError(
+            f"{folder.path.name} parses several languages: {', '.join(languages)}",
+            hint=f'say which one: {folder.path.name}:{languages[0]}, or load(…, language="{languages[0]}")',
+        )
     if backend is None:
-        backend = "onnx" if device == "cpu" and folder.has(ONNX) else "torch"
-    run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device)
+        backend = default_backend(folder, device)
+    run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device, precision)
     with naming(folder.path):
-        source = Source(str(folder.path.absolute()), device, backend)
-        return Parser(run, folder.config, folder.vocabularies, source=source)
+        source = Source(str(folder.path.absolute()), device, backend, folder.language, precision)
+        return Parser(run, folder.config, folder.chosen_vocabularies, source=source)
+
+
+def default_backend(folder: ModelFolder, device: str) -> BackendName:
+    return "onnx" if device == "cpu" and folder.has(ONNX) else "torch"
 
 
 def load_again(source: Source) -> Parser:
     """Loads a copy of a parser, in another process."""
-    return load(source.path, device=source.device, backend=source.backend)
+    return load(
+        source.path,
+        device=source.device,
+        backend=source.backend,
+        language=source.language,
+        precision=source.precision,
+    )
 
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:
@@ -49,10 +88,10 @@ def _load_onnx(folder: ModelFolder, device: str) -> Backend:
     return OnnxBackend.load(folder)
 
 
-def _load_torch(folder: ModelFolder, device: str) -> Backend:
+def _load_torch(folder: ModelFolder, device: str, precision: Precision) -> Backend:
     require_weights(folder)
     try:
         from fencepost.backends.torch import TorchBackend  # here: torch is an extra
     except ModuleNotFoundError as error:
         raise MissingExtraError(error.name or "torch", "train", f"running the model {folder.path}") from error
-    return TorchBackend.load(folder, device)
+    return TorchBackend.load(folder, device, precision)

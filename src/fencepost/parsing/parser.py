@@ -16,7 +16,7 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.parsing.checking import GivenSentence, check_sentences, checked_pairs, checked_text, checked_texts
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
-from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindFunctions, Job, Result
+from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindConstituents, FindFunctions, Job, Result
 from fencepost.storage.model_files import naming
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 Context = TypeVar("Context")
 BackendName: TypeAlias = Literal["onnx", "torch"]
+Precision: TypeAlias = Literal["fp32", "bf16"]
 LARGE_CHUNK: Final = 16_384  # sentences sorted by length together; garbage collection is off for as long
 
 
@@ -43,10 +44,20 @@ class Source:
     path: str
     device: str
     backend: BackendName
+    language: str | None = None  # of a model of several languages
+    precision: Precision = "fp32"
 
 
 class Parser:
-    """A model ready to parse. It can be called from several threads, and pickled if it was loaded from a folder."""
+    """A model ready to parse. It can be called from several threads, and pickled if it was loaded from a folder.
+
+    ``fencepost.load`` makes one.
+
+    >>> import fencepost
+    >>> parser = fencepost.load()
+    >>> [str(tree) for tree in parser.parse_text("It works.")]
+    ['(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))']
+    """
 
     def __init__(
         self, backend: Backend, config: Config, vocabularies: Vocabularies, *, source: Source | None = None
@@ -87,7 +98,12 @@ class Parser:
     def parse_text(
         self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None, functions: bool = False
     ) -> Trees:
-        """The trees of raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean."""
+        """The trees of raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean.
+
+        >>> import fencepost
+        >>> [tree.words() for tree in fencepost.load().parse_text("It works. Try it!")]
+        [['It', 'works', '.'], ['Try', 'it', '!']]
+        """
         sentences = (each.sentence() for each in read_stream([checked_text(text)], mode))
         return self.parse(sentences, batch_tokens=batch_tokens, functions=functions)
 
@@ -219,6 +235,13 @@ class Parser:
 
         A very long sentence (1,150 words with 100 labels) gets only its best tree, without probabilities, and
         ``too_long`` is set. The default ``temperature`` is the model's: 1, or what ``fencepost calibrate`` fitted.
+
+        >>> import fencepost
+        >>> result = fencepost.load().analyze("It works.", k=2)
+        >>> len(result.trees), result.trees[0].score >= result.trees[1].score
+        (2, True)
+        >>> [part.label for part in result.constituents if part.probability > 0.5]
+        ['S', 'NP', 'VP']
         """
         if isinstance(sentence, str):
             sentence = _sentence_of_text(sentence)
@@ -251,6 +274,10 @@ class Parser:
     def best_columns(self, batch_tokens: int | None = None) -> FindColumns:
         """The job that finds the trees of ``parse`` as arrays, for formats that store arrays."""
         return FindColumns(batch_tokens or self._backend.batch_tokens)
+
+    def best_with_constituents(self, batch_tokens: int | None = None) -> FindConstituents:
+        """The job that finds the trees of ``parse`` and their constituents, for formats that list constituents."""
+        return FindConstituents(batch_tokens or self._backend.batch_tokens)
 
     def best_with_functions(self, batch_tokens: int | None = None) -> FindFunctions:
         """The job behind ``parse`` with functions."""

@@ -65,7 +65,7 @@ def encoder_on_gpu(kind: str, dropout: float = 0.0) -> SelfAttentiveEncoder:
 
 
 def inputs(*lengths: int, device: str = "cpu") -> tuple[Tensor, Layout]:
-    torch.manual_seed(1)
+    torch.manual_seed(2)
     return torch.randn(sum(lengths), 32).to(device), Layout.of(np.array(lengths), torch.device(device))
 
 
@@ -314,7 +314,7 @@ def test_what_is_dropped_does_not_depend_on_what_was_recorded_before(
     model.cuda_graphs = CudaGraphs(model.layers)
 
     def drawn() -> Tensor:
-        torch.manual_seed(1)
+        torch.manual_seed(2)
         encoded: Tensor = model(content, layout, AttentionPlan())
         return encoded
 
