@@ -7,6 +7,8 @@
     python -m benchmarks.attacks folders --cases 5000 --seed 1
     python -m benchmarks.attacks crafted --cases 2247
     python -m benchmarks.attacks kills --cases 130 --seed 1 --device cpu
+    python -m benchmarks.attacks kills --cases 100 --seed 1 --of commands
+    python -m benchmarks.attacks kills --cases 40 --seed 1 --of serve
     python -m benchmarks.attacks disks --cases 200 --seed 1
     python -m benchmarks.attacks soak --cases 1000000 --through parse
     python -m benchmarks.attacks report

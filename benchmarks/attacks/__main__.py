@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import attacks
-from benchmarks.attacks import brackets, crafted, disks, folders, kills, patterns, report, soak, text
+from benchmarks.attacks import brackets, crafted, disks, folders, killed_commands, kills, patterns, report, soak, text
 from benchmarks.attacks.harness import RESULTS, Attack, fuzz
 
 FUZZED: dict[str, Callable[[], Attack]] = {
@@ -16,6 +16,11 @@ FUZZED: dict[str, Callable[[], Attack]] = {
     "patterns": patterns.Patterns,
     "crafted": crafted.Crafted,
     "disks": disks.Disks,
+}
+KILLED: dict[str, Callable[[str], Attack]] = {
+    "training": kills.Kills,
+    "commands": lambda _: killed_commands.KilledCommands(),
+    "serve": lambda _: killed_commands.KilledServers(),
 }
 
 
@@ -26,7 +31,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model", default="random", help="for text and soak: a model, or random weights (default)")
     parser.add_argument("--through", choices=(*text.WAYS, "parse", "corpus"), default="api", help="for text and soak")
-    parser.add_argument("--device", default="cpu", help="for kills")
+    parser.add_argument("--device", default="cpu", help="for kills of training")
+    parser.add_argument("--of", choices=KILLED, default="training", help="for kills: what is killed")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--state", type=Path, help="a folder, to continue a run that was stopped")
@@ -38,7 +44,7 @@ def main() -> int:
             report.write()
             return 0
         case "kills":
-            outcome = fuzz(kills.Kills(arguments.device), **amount)
+            outcome = fuzz(KILLED[arguments.of](arguments.device), **amount)
             kills.count_kills(outcome)
         case "soak":
             outcome = soak.run(arguments.cases, arguments.model, arguments.through)

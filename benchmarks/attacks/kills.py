@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 import traceback
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -113,9 +114,10 @@ def count_kills(outcome: Outcome) -> None:
     """Changes the outcomes of runs into a number of kills."""
     runs = {name: count for name, count in outcome.outcomes.items() if " kills, " in name}
     outcome.cases = sum(int(name.split()[0]) * count for name, count in runs.items())
-    outcome.outcomes = {f"runs of {config!r} that ended as without kills": 0 for config in CONFIGS}
+    ended: Counter[str] = Counter()
     for name, count in runs.items():
-        outcome.outcomes[f"runs of {name.partition(', ')[2]!r} that ended as without kills"] += count
+        ended[f"runs of {name.partition(', ')[2]!r} that ended as without kills"] += count
+    outcome.outcomes = dict(ended)
 
 
 def problems(out: Path) -> str:

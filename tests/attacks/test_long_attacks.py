@@ -14,6 +14,7 @@ from benchmarks.attacks.crafted import Crafted
 from benchmarks.attacks.disks import Disks
 from benchmarks.attacks.folders import Folders
 from benchmarks.attacks.harness import Attack, Generator, Outcome
+from benchmarks.attacks.killed_commands import KilledCommands, KilledServers
 from benchmarks.attacks.kills import Kills, count_kills
 from benchmarks.attacks.patterns import Patterns
 from benchmarks.attacks.text import Text
@@ -137,6 +138,27 @@ def test_a_run_that_ends_differently_is_found(tmp_path: Path) -> None:
     attack.expected["plain"] = replace(attack.expected["plain"], model=b"other")
     with pytest.raises(AssertionError, match="the model differs"):
         attack.case(Generator(1, 6))
+
+
+@pytest.mark.extras
+def test_a_killed_command_that_ends_differently_is_found(tmp_path: Path) -> None:
+    attack = KilledCommands()
+    attack.prepare(tmp_path)
+    assert attack.case(Generator(1, 0)).endswith(" kills, export")
+    assert attack.case(Generator(1, 1)).endswith(" kills, corpus")
+    attack.expected["export"] = {**attack.expected["export"], "model.onnx": b"other"}
+    with pytest.raises(AssertionError, match=r"\['model.onnx'\] differ"):
+        attack.case(Generator(1, 2))
+
+
+@pytest.mark.extras
+def test_a_killed_server_leaves_no_process_behind(tmp_path: Path) -> None:
+    attack = KilledServers()
+    attack.prepare(tmp_path)
+    assert [attack.case(Generator(1, number)) for number in range(2)] == [
+        "1 kills, serve",
+        "1 kills, serve --workers 2",
+    ]
 
 
 def test_the_table_has_the_latest_run_of_each_attack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
