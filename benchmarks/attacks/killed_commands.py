@@ -18,6 +18,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Final
 
@@ -178,7 +179,7 @@ def _answer(port: int) -> object:
     try:
         with urllib.request.urlopen(asked, timeout=10) as answer:
             return json.load(answer)
-    except (OSError, ValueError):  # the connection broke, perhaps in the middle of an answer
+    except (OSError, HTTPException):  # the connection broke, perhaps in the middle of an answer
         return None
 
 

@@ -56,7 +56,7 @@ def test_50_megabytes_are_413(client: Client, path: str, length: int | str) -> N
                 connection.sendall(sent)
         except (ConnectionError, TimeoutError):
             pass  # it has been refused meanwhile
-        assert answer_to(connection) == b"HTTP/1.1 413 Request Entity Too Large"
+        assert answer_to(connection).startswith(b"HTTP/1.1 413 ")  # the words depend on the version of Python
 
 
 def post(client: Client, path: str, body: bytes) -> Answer:
