@@ -58,7 +58,7 @@ def test_processes_share_the_work_and_a_dead_one_is_replaced() -> None:
         with ThreadPoolExecutor(8) as pool:
             answers = [pool.submit(server.parse, text=f"It works {number} times.") for number in range(40)]
             assert all(answer.result().status == 200 for answer in answers)
-        assert 'status="200"} 40' in server.get("/metrics").text
+        wait_for(lambda: 'status="200"} 40' in server.get("/metrics").text)  # counted once the answer is sent
         wait_for(lambda: "fencepost_sentences_total 40\n" in server.get("/metrics").text)
         os.kill(workers[0], signal.SIGKILL)
         wait_for(lambda: len(children(server.process.pid)) == 2 and children(server.process.pid) != workers)
