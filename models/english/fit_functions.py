@@ -113,19 +113,19 @@ def main() -> None:
         reader = VectorReader(folder, arguments.device, arguments.vectors)
         examples = {}
         for name in TRAINED_ON:
-            trees = _trees(arguments.data, "train", name, arguments.first)
+            trees = read_trees(arguments.data, "train", name, arguments.first)
             examples[name] = reader.examples(trees, f"train.{name}")
             print(f"{name}: {len(examples[name]):,} constituents", flush=True)
         shares = SHARES | named_numbers(arguments.share)
-        scorer = fit(folder, examples, shares, steps=arguments.steps, seed=arguments.seed)
+        scorer = fit(folder, examples, shares, follow=PENN, steps=arguments.steps, seed=arguments.seed)
         for name in TRAINED_ON:
-            trees = _trees(arguments.data, "dev", name, arguments.first)
+            trees = read_trees(arguments.data, "dev", name, arguments.first)
             total = counted(scorer, folder, reader.examples(trees, f"dev.{name}"), trees).total()
             print(f"{name}, development: F1 {total.f1:.2f} over gold constituents", flush=True)
         write(folder, scorer, arguments.out)
 
 
-def _trees(data: Path, part: str, name: str, first: int) -> list[Tree]:
+def read_trees(data: Path, part: str, name: str, first: int) -> list[Tree]:
     return list(Treebank.load(data / f"{part}.{name}.txt"))[:first]
 
 
@@ -204,9 +204,15 @@ class Trained(nn.Module):
 
 
 def fit(
-    folder: ModelFolder, examples: Mapping[str, Examples], shares: Mapping[str, float], *, steps: int, seed: int
+    folder: ModelFolder,
+    examples: Mapping[str, Examples],
+    shares: Mapping[str, float],
+    *,
+    follow: str,
+    steps: int,
+    seed: int,
 ) -> FunctionScorer:
-    """A new scorer. The constituents of a step are drawn from the treebanks by their shares."""
+    """A new scorer with the conventions of one treebank. Each step draws constituents by the treebanks' shares."""
     torch.manual_seed(seed)
     draw = np.random.default_rng(seed)
     model = Trained(_new_scorer(folder, next(iter(examples.values()))), len(examples))
@@ -230,7 +236,7 @@ def fit(
             losses = 0.0
     trained = average.module
     assert isinstance(trained, Trained)
-    return trained.finished(list(examples).index(PENN))
+    return trained.finished(list(examples).index(follow))
 
 
 def smooth_loss(scores: Tensor, allowed: Tensor) -> Tensor:

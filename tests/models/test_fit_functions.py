@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import fit_functions
+import functions_in_domain
 import numpy as np
 import pytest
 import torch
 from fit_functions import Trained, VectorReader, counted, fit, smooth_loss, write
+from prepare import PENN
 from safetensors.torch import load_file, save
 
 import fencepost
@@ -62,7 +64,7 @@ def test_a_new_scorer_learns_and_the_other_files_stay(
     folder, out = ModelFolder.open(path), tmp_path / "new"
     reader = VectorReader(folder)
     examples = {"gum": reader.examples(TREES[:10], "few"), "masc": reader.examples(TREES, "all")}
-    scorer = fit(folder, examples, SHARES, steps=200, seed=1)
+    scorer = fit(folder, examples, SHARES, follow=PENN, steps=200, seed=1)
     assert counted(scorer, folder, reader.examples(TREES, "all"), TREES).total().f1 == 100
     write(folder, scorer, out)
     assert set(listed_files(out)) == set(listed_files(path))
@@ -132,3 +134,18 @@ def test_a_model_without_functions_is_refused(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("sys.argv", [*command, "--out", str(tmp_path / "out")])
     with pytest.raises(SystemExit, match="doesn't predict functions"):
         fit_functions.main()
+
+
+def test_half_of_a_test_set_in_training_is_compared_with_none(
+    export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("train.gum", "train.masc", "train.craft", "test.wsj"):
+        Treebank(TREES).save(tmp_path / f"{name}.txt")
+    command = ["functions_in_domain.py", "--model", str(export), "--data", str(tmp_path), "--steps", "3"]
+    monkeypatch.setattr("sys.argv", command)
+    before = sorted(tmp_path.rglob("*"))
+    functions_in_domain.main()
+    none, half = capsys.readouterr().out.splitlines()
+    assert none.startswith("wsj, none of its trees in training: F1 ")
+    assert half.startswith("wsj, half of its trees in training: F1 ")
+    assert sorted(tmp_path.rglob("*")) == before
