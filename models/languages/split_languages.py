@@ -73,7 +73,8 @@ def scores(
     trees: Sequence[Tree], name: str, documents: Sequence[str] | None, language: str
 ) -> tuple[Brackets, Brackets, list[str]]:
     """Sentence boundaries and tokens, right, in the treebank and found; and what is wrong."""
-    ends, tokens, mistakes = Brackets(0, 0, 0), Brackets(0, 0, 0), []
+    ends, tokens = Brackets(), Brackets()
+    mistakes: list[str] = []
     for sentences in paragraphs(trees, name, documents):
         text = text_of(sentences, name)
         gold = splits([[word.text for word in words] for words in sentences])

@@ -141,7 +141,7 @@ def _plain_warnings() -> Iterator[None]:
         else:
             shown(message, category, *rest)
 
-    warnings.showwarning = show
+    warnings.showwarning = show  # type: ignore[assignment]
     try:
         yield
     finally:

@@ -97,13 +97,13 @@ def read_conventions(name: str) -> Conventions:
         for part in ("sentences", "tokens"):
             table[part] = {**parent.get(part, {}), **table.get(part, {})}
     sentences = SentenceWords(**_values(SentenceWords, table.get("sentences", {})))
-    abbreviations = sentences.never_last | sentences.titles | sentences.others | sentences.before_numbers
+    abbreviations = sentences.never_last | sentences.titles | sentences.others
     tokens = TokenRules(**_values(TokenRules, table.get("tokens", {})), abbreviations=abbreviations)
     return Conventions(table["name"], sentences, tokens, table.get("analyser"))
 
 
 def _file(name: str) -> Any:
-    return resources.files("fencepost.text").joinpath("by_language", f"{name}.toml")
+    return resources.files("fencepost.text").joinpath("by_language").joinpath(f"{name}.toml")
 
 
 def _values(kind: type[SentenceWords] | type[TokenRules], table: dict[str, Any]) -> dict[str, Any]:

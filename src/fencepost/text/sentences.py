@@ -140,7 +140,7 @@ def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end
     if not classes[end].isspace():
         return False
     mark, closers = "".join(stop[0].split()), classes[stop.end() : end]
-    if " " in closers or EMOJI in closers:
+    if EMOJI in closers or (" " in closers and words is ENGLISH):  # a smiley, not a French quote
         return True
     ahead = _NEXT.match(classes, end)
     following = ahead[1] if ahead else ""
