@@ -23,6 +23,8 @@ EXTRAS: Final = frozenset(
         "matplotlib",
         "pyarrow",
         "zstandard",
+        "sudachipy",
+        "sudachidict-core",
         "ray",
         "fastapi",
         "starlette",

@@ -14,7 +14,7 @@ class Language:
     """One model: its name, its treebank, and what has to be said about it."""
 
     name: str  # of the model
-    code: str  # of the language
+    code: str  # of the language, or of its rules for splitting text (fencepost.text)
     title: str
     treebank: str  # its folder
     corpus: str
@@ -43,7 +43,7 @@ LANGUAGES: Final = {
         ),
         Language(
             "is-historical",
-            "is",
+            "is-historical",
             "Icelandic of the 12th to the 21st century",
             "is/icepahc",
             "IcePaHC, Icelandic Parsed Historical Corpus 2024.03",
@@ -78,7 +78,7 @@ LANGUAGES: Final = {
             "https://github.com/aisingapore/seacorenlp-data",
             "E. S. Lim, W. Q. Leong, T. N. Nguyen, D. Adhista, W. M. Kng, W. C. Tjh, A. Purwarianti. 2023. ICON: "
             "Building a Large-Scale Benchmark Constituency Treebank for the Indonesian Language. TLT 2023.",
-            "Words are those between blanks; punctuation is cut off.",
+            "-nya and -pun are words of their own (`buku` `nya`), and hyphens stand alone (`anak` `-` `anak`).",
         ),
         Language(
             "fr",

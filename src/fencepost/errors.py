@@ -40,6 +40,10 @@ def _rebuild(kind: type[FencepostError], args: tuple[str], state: dict[str, obje
     return error
 
 
+class LanguageWarning(UserWarning):
+    """There are no rules for splitting text of the model's language."""
+
+
 class UsageError(FencepostError):
     """A command or a call with arguments that make no sense."""
 

@@ -187,14 +187,14 @@ def test_a_bad_document_is_found_while_a_thread_reads_ahead(tmp_path: Path, monk
                 raise ValueError("a strange word")
             yield from original(self, [chunk], budget)
 
-    def slow(texts: Iterable[str]) -> Iterator[Any]:
+    def slow(texts: Iterable[str], language: str) -> Iterator[Any]:
         """The thread is still reading when it should have stopped."""
         texts = list(texts)
         if "document 2." in texts[0] and not reading.is_set():
             reading.set()
             time.sleep(0.7)
         time.sleep(0.01)
-        return read_stream(texts)
+        return read_stream(texts, language=language)
 
     monkeypatch.setattr(ChunkParser, "columns_of_chunks", parse)
     monkeypatch.setattr(part_maker, "SENTENCES", 3)
@@ -215,10 +215,10 @@ def test_an_input_that_changes_while_it_is_read_ends_the_run(
     path = write_jsonl(tmp_path / "in.jsonl", documents(6))
     before = path.stat()
 
-    def changing(texts: Iterable[str]) -> Iterator[Any]:
+    def changing(texts: Iterable[str], language: str) -> Iterator[Any]:
         """Another program writes to the file after the first line was read."""
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
-        return read_stream(texts)
+        return read_stream(texts, language=language)
 
     monkeypatch.setattr(part_maker, "read_stream", changing)
     assert corpus(path, "--out", tmp_path / "out", "--workers", 1) == 2

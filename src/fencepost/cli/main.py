@@ -10,12 +10,21 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
 
 from fencepost.cli.terminal import shown_on_terminals
-from fencepost.errors import FencepostError, OutputError, TerminatedError, TrainingError, UsageError, WorkerError
+from fencepost.errors import (
+    FencepostError,
+    LanguageWarning,
+    OutputError,
+    TerminatedError,
+    TrainingError,
+    UsageError,
+    WorkerError,
+)
 
 COMMANDS: Final = (
     "parse",
@@ -117,8 +126,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Output is UTF-8 everywhere, and a file name that isn't must not end the program.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    with shown_on_terminals():
+    with shown_on_terminals(), _plain_warnings():
         return _main(arguments)
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Shows our own warnings without the line of code that Python adds."""
+    shown = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, LanguageWarning):
+            sys.stderr.write(f"warning: {message}\n")
+        else:
+            shown(message, category, *rest)
+
+    warnings.showwarning = show  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 def _main(arguments: Sequence[str] | None) -> int:

@@ -100,8 +100,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         require_other([arguments.output], source.paths)
     between = "\n\n" if reading == "text" else "\n"
-    items = source.items() if arguments.text is None else items_of_text(between.join(arguments.text), reading)
     parser = load(arguments.model, device=arguments.device, precision=arguments.precision)
+    source.language = parser.text_language
+    if arguments.text is None:
+        items = source.items()
+    else:
+        items = items_of_text(between.join(arguments.text), reading, parser.text_language)
     if reads(parser.config, "tags") and not arguments.tagged:
         raise UsageError(
             f"the model {arguments.model or 'en'} reads tags, and plain text has none",

@@ -13,10 +13,11 @@ from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import TreeError
 from fencepost.storage.text_reader import STANDARD_INPUT
+from fencepost.text.languages import rules
 from fencepost.text.lines import TextLine, read_text_lines
 from fencepost.text.sentences import Mode, length_problem
 from fencepost.text.stream import TextSentence, read_stream
-from fencepost.text.tokens import Token, tokenize
+from fencepost.text.tokens import Token
 from fencepost.trees.tree import NOT_TEXT, check_tags, escape
 from fencepost.trees.treebank import Sentence
 
@@ -67,13 +68,14 @@ class Source:
 
     paths: list[Path]
     reading: Reading
+    language: str = "en"  # whose rules split text
     bytes_read: int = 0
     text_problems: list[str] = field(default_factory=list)  # those that no item has yet
 
     def items(self) -> Iterator[Item]:
         for number, path in enumerate(self.paths):
             origin = Origin(str(path), number)
-            yield from read_items(self._lines(path), origin, self.reading, self.text_problems)
+            yield from read_items(self._lines(path), origin, self.reading, self.text_problems, self.language)
 
     def _lines(self, path: Path) -> Iterator[TextLine]:
         for line in read_text_lines(path, whole=self.reading not in get_args(Mode) or self.reading == "line"):
@@ -95,18 +97,20 @@ class Source:
             return False
 
 
-def items_of_text(text: str, reading: Reading) -> Iterator[Item]:
+def items_of_text(text: str, reading: Reading, language: str = "en") -> Iterator[Item]:
     """The sentences of a text from the command line."""
     lines = io.StringIO(_SURROGATE.sub("\ufffd", text))
     numbered = (TextLine(line, number, 0) for number, line in enumerate(lines, 1))
-    return read_items(numbered, COMMAND_LINE, reading, [])
+    return read_items(numbered, COMMAND_LINE, reading, [], language)
 
 
-def read_items(lines: Iterable[TextLine], origin: Origin, reading: Reading, problems: list[str]) -> Iterator[Item]:
+def read_items(
+    lines: Iterable[TextLine], origin: Origin, reading: Reading, problems: list[str], language: str
+) -> Iterator[Item]:
     if reading == "tokenized" or reading == "tagged" or reading == "line":
-        yield from _line_items(lines, origin, reading)
+        yield from _line_items(lines, origin, reading, language)
         return
-    for text_sentence in read_stream(_running_text(lines, origin, problems), reading):
+    for text_sentence in read_stream(_running_text(lines, origin, problems), reading, language):
         text_problems = tuple(problems)
         problems.clear()
         yield Item(text_sentence, text_problems=text_problems, origin=origin)
@@ -119,9 +123,9 @@ def _running_text(lines: Iterable[TextLine], origin: Origin, problems: list[str]
         yield line.text
 
 
-def _line_items(lines: Iterable[TextLine], origin: Origin, reading: Reading) -> Iterator[Item]:
+def _line_items(lines: Iterable[TextLine], origin: Origin, reading: Reading, language: str) -> Iterator[Item]:
     """One item per line, so that input and output stay aligned."""
-    split = tokenize if reading == "line" else _blank_separated
+    split = rules(language).tokenize if reading == "line" else _blank_separated
     offset = 0
     for line in lines:
         text = line.text.removesuffix("\n").removesuffix("\r")

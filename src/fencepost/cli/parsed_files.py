@@ -84,7 +84,7 @@ def read_parsed(
             if workers is None:
                 parser = load(arguments.model, device=arguments.device)
                 workers = stack.enter_context(Workers(parser, arguments.workers))
-            yield from _parse(group, workers, arguments.batch_tokens, probabilities)
+            yield from _parse(group, workers, parser.text_language, arguments.batch_tokens, probabilities)
 
 
 def _open(name: str, arguments: argparse.Namespace) -> _File:
@@ -113,7 +113,7 @@ def _read(files: Iterable[_File]) -> Iterator[ParsedSentence]:
 
 
 def _parse(
-    files: Iterable[_File], workers: Workers, batch_tokens: int | None, probabilities: bool
+    files: Iterable[_File], workers: Workers, language: str, batch_tokens: int | None, probabilities: bool
 ) -> Iterator[ParsedSentence]:
     """Parses all files in one stream, so that batches are full even if files are short."""
     from fencepost.text.stream import read_stream
@@ -122,7 +122,7 @@ def _parse(
 
     def sentences() -> Iterator[Sentence]:
         for file in files:
-            for number, text in enumerate(read_stream(line.text for line in file.lines), 1):
+            for number, text in enumerate(read_stream((line.text for line in file.lines), language=language), 1):
                 waiting.append((file.name, number, text))
                 yield text.sentence()
 

@@ -181,7 +181,9 @@ class PartMaker:
             problem = document.problem or shard.repeated.get((file.path, document.record)) or problems.get(index)
             if problem is None:
                 number = -1
-                for number, sentence in enumerate(read_stream([document.text or ""])):
+                for number, sentence in enumerate(
+                    read_stream([document.text or ""], language=self._parser.text_language)
+                ):
                     yield LocatedSentence(index, document.id or "", number, sentence)
                 problem = "the text has no sentences" if number < 0 else None
             if problem is not None:

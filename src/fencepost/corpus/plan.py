@@ -22,7 +22,6 @@ import numpy as np
 from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.readers import Columns, Outline, RawDocument, open_reader
 from fencepost.errors import UsageError
-from fencepost.text.stream import read_stream
 
 SMALLEST_PART: Final = 1 << 15  # bytes of text in a part, if the size isn't given
 LARGEST_PART: Final = 1 << 23
@@ -195,7 +194,7 @@ def _documents(file: InputFile, columns: Columns) -> Iterator[RawDocument]:
 
 
 def _has_words(document: RawDocument) -> bool:
-    return document.problem is None and next(read_stream([document.text or ""]), None) is not None
+    return document.problem is None and bool((document.text or "").strip())
 
 
 def _slices(files: Sequence[InputFile], begin: Place, end: Place) -> Iterator[Slice]:

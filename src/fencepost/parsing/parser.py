@@ -18,9 +18,9 @@ from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
 from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindConstituents, FindFunctions, Job, Result
 from fencepost.storage.model_files import naming
+from fencepost.text.languages import is_language, rules
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
-from fencepost.text.tokens import tokenize
 from fencepost.trees.tree import Tree
 from fencepost.trees.tree_list import Trees
 from fencepost.trees.treebank import Sentence
@@ -98,13 +98,15 @@ class Parser:
     def parse_text(
         self, text: str, mode: Mode = "text", *, batch_tokens: int | None = None, functions: bool = False
     ) -> Trees:
-        """The trees of raw text, split into sentences and Penn tokens; ``mode`` says what line ends mean.
+        """The trees of raw text, split into sentences and tokens by the rules of the model's language.
+
+        ``mode`` says what line ends mean.
 
         >>> import fencepost
         >>> [tree.words() for tree in fencepost.load().parse_text("It works. Try it!")]
         [['It', 'works', '.'], ['Try', 'it', '!']]
         """
-        sentences = (each.sentence() for each in read_stream([checked_text(text)], mode))
+        sentences = (each.sentence() for each in read_stream([checked_text(text)], mode, self.text_language))
         return self.parse(sentences, batch_tokens=batch_tokens, functions=functions)
 
     def iter_parse_text(
@@ -117,7 +119,7 @@ class Parser:
     ) -> Iterator[Tree]:
         """``parse_text`` for a stream of text, such as the lines of an open file."""
         require_choice("mode", mode, get_args(Mode))
-        sentences = (each.sentence() for each in read_stream(pieces_of_text, mode))
+        sentences = (each.sentence() for each in read_stream(pieces_of_text, mode, self.text_language))
         return self.iter_parse(sentences, batch_tokens=batch_tokens, functions=functions)
 
     def parse_document(
@@ -141,7 +143,7 @@ class Parser:
         from fencepost.parsing.documents import Document
         from fencepost.parsing.pipeline import with_result
 
-        found = list(read_stream([checked_text(text)], mode))
+        found = list(read_stream([checked_text(text)], mode, self.text_language))
         job = self._document_job(batch_tokens, functions, probabilities)
         chunks = equal_chunks(self.checked(each.sentence() for each in found), LARGE_CHUNK)
         results = chain.from_iterable(self.do_chunks(job, chunks))
@@ -202,7 +204,7 @@ class Parser:
         require_choice("mode", mode, get_args(Mode))
         job = self._document_job(batch_tokens, functions, probabilities)
         pairs: Iterator[tuple[str, Any]] = checked_pairs(texts) if as_tuples else checked_texts(texts)
-        found = documents(Workers(self, workers), job, pairs, mode)
+        found = documents(Workers(self, workers), job, pairs, mode, self.text_language)
         return found if as_tuples else (document for document, _ in found)
 
     def _document_job(self, batch_tokens: int | None, functions: bool, probabilities: bool) -> DocumentJob:
@@ -244,7 +246,7 @@ class Parser:
         ['S', 'NP', 'VP']
         """
         if isinstance(sentence, str):
-            sentence = _sentence_of_text(sentence)
+            sentence = _sentence_of_text(sentence, self.text_language)
         job = self.analyses(k, temperature, decoding, functions=functions)
         return next(self._do_all(job, [sentence]))
 
@@ -333,6 +335,15 @@ class Parser:
         return chain.from_iterable(self.do_chunks(job, growing_chunks(self.checked(sentences), len, job.budget)))
 
     @property
+    def text_language(self) -> str:
+        """The language whose rules split text (``fencepost.text.rules``).
+
+        The chosen one of a model of several languages; but a model may also have treebanks of one, such as ``news``.
+        """
+        chosen = self._source.language if self._source is not None else None
+        return chosen if chosen is not None and is_language(chosen) else self.config.language
+
+    @property
     def runs_on_cpu(self) -> bool:
         """True if it was loaded for the CPU, so that other processes can load a copy that is as fast."""
         return self._source is not None and self._source.device == "cpu"
@@ -355,7 +366,7 @@ class Parser:
         return (load_again, (self._source,))
 
 
-def _sentence_of_text(text: str) -> Sentence:
+def _sentence_of_text(text: str, language: str) -> Sentence:
     """A text as one sentence, even if it contains full stops."""
-    tokens = tokenize(text)
+    tokens = rules(language).tokenize(text)
     return TextSentence(text, 0, tokens).sentence() if tokens else Sentence(())

@@ -38,7 +38,11 @@ class _Item(Generic[Context]):
 
 
 def documents(
-    workers: Workers, job: DocumentJob, texts: Iterable[tuple[str, Context]], mode: Mode = "text"
+    workers: Workers,
+    job: DocumentJob,
+    texts: Iterable[tuple[str, Context]],
+    mode: Mode = "text",
+    language: str = "en",
 ) -> Iterator[tuple[Document, Context]]:
     """Each text as a document, with what came along with the text; ``workers`` end after the last one.
 
@@ -46,7 +50,7 @@ def documents(
     """
     sentences: list[ParsedSentence] = []
     with workers:
-        for chunk, results in workers.do_items(job, _items(texts, mode)):
+        for chunk, results in workers.do_items(job, _items(texts, mode, language)):
             remaining = iter(results)
             for item in chunk:
                 if item.found is not None:
@@ -66,10 +70,10 @@ def with_result(found: TextSentence, result: ScoredPair | Analysis) -> ParsedSen
     return parsed_sentence(found, result.tree, result.score, constituents if says_more else None)
 
 
-def _items(texts: Iterable[tuple[str, Context]], mode: Mode) -> Iterator[_Item[Context]]:
+def _items(texts: Iterable[tuple[str, Context]], mode: Mode, language: str) -> Iterator[_Item[Context]]:
     for ended in texts:
         waiting: TextSentence | None = None
-        for found in read_stream([ended[0]], mode):
+        for found in read_stream([ended[0]], mode, language):
             if waiting is not None:
                 yield _Item(waiting)
             waiting = found

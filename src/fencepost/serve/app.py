@@ -17,6 +17,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from fencepost import __version__
+from fencepost.errors import FencepostError
 from fencepost.parsing.records import sentence_record
 from fencepost.serve import description
 from fencepost.serve.answering import parse_sentences
@@ -24,7 +25,7 @@ from fencepost.serve.batching import Parsed, Wish
 from fencepost.serve.bodies import read_body
 from fencepost.serve.corenlp import CoreNlpRequest, read_corenlp, read_tregex, root_brackets
 from fencepost.serve.docs_page import docs_page
-from fencepost.serve.failures import BusyError, RequestError, UnavailableError, UnsupportedError
+from fencepost.serve.failures import BusyError, InvalidError, RequestError, UnavailableError, UnsupportedError
 from fencepost.serve.guard import PAGE, PROBLEMS, Guard
 from fencepost.serve.metrics import MODEL_COUNTERS, Metrics
 from fencepost.serve.models import Models
@@ -87,7 +88,12 @@ def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:
         name, batcher = models.find(asked.model, functions=asked.functions)
         wants_lines = asked.stream or LINES in request.headers.get("accept", "")
         parts = parse_sentences(
-            batcher, asked.sentences(), asked.wish, asked.size, settings.timeout, stream=wants_lines
+            batcher,
+            asked.sentences(batcher.parser.text_language),
+            asked.wish,
+            asked.size,
+            settings.timeout,
+            stream=wants_lines,
         )
         if wants_lines and asked.format == "json":
             first = await anext(parts)  # a request that can't be answered has its own status, not 200
@@ -122,7 +128,8 @@ def _add_search(app: FastAPI, searcher: Searcher, settings: Settings) -> None:
 def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Settings) -> None:
     async def parsed(asked: CoreNlpRequest) -> list[Parsed]:
         _, batcher = models.find(None)
-        parts = parse_sentences(batcher, asked.sentences(), Wish(), len(asked.text), settings.timeout)
+        found = asked.sentences(batcher.parser.text_language)
+        parts = parse_sentences(batcher, found, Wish(), len(asked.text), settings.timeout)
         return [each async for part in parts for each in part]
 
     async def annotate(request: Request) -> Response:
@@ -131,7 +138,8 @@ def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Set
         if asked.needs_model:
             sentences = [asked.answer(number, each) for number, each in enumerate(await parsed(asked))]
         else:
-            sentences = await asyncio.to_thread(asked.tokens)  # it takes long for a long text
+            language = models.find(None)[1].parser.text_language
+            sentences = await asyncio.to_thread(_tokens, asked, language)  # it takes long for a long text
         return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
 
     async def tregex(request: Request) -> Response:
@@ -148,6 +156,13 @@ def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Set
     app.post("/tregex", **description.TREGEX)(_in_plain_text(tregex))
     for path in ("/semgrex", "/tokensregex"):
         app.api_route(path, methods=["GET", "POST"], include_in_schema=False)(_in_plain_text(unsupported))
+
+
+def _tokens(asked: CoreNlpRequest, language: str) -> list[str]:
+    try:
+        return asked.tokens(language)
+    except FencepostError as error:
+        raise InvalidError(error.message, hint=error.hint) from error
 
 
 def _in_plain_text(answer: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:

@@ -21,9 +21,9 @@ from fencepost.serve.batching import Parsed, Placed
 from fencepost.serve.failures import InvalidError
 from fencepost.serve.requests import of_tokens
 from fencepost.serve.searching import LONGEST_PATTERN
+from fencepost.text.languages import rules
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
-from fencepost.text.tokens import tokenize
 from fencepost.trees.tree import Tree, escape
 
 SUPPORTED: Final = ("tokenize", "ssplit", "pos", "parse")
@@ -55,24 +55,25 @@ class CoreNlpRequest:
         """A position in the text in units of UTF-16, in which CoreNLP counts."""
         return position + bisect_left(self._long_letters, position)
 
-    def sentences(self) -> Iterator[Placed]:
-        return (Placed(0, found) for found in self._sentences())
+    def sentences(self, language: str) -> Iterator[Placed]:
+        return (Placed(0, found) for found in self._sentences(language))
 
-    def _sentences(self) -> Iterator[TextSentence]:
+    def _sentences(self, language: str) -> Iterator[TextSentence]:
+        split = rules(language).tokenize
         if self.one_sentence or self.whitespace:
             lines = [self.text] if self.one_sentence else self.text.split("\n")
             start = 0
             for line in lines:
-                found = _whitespace_tokens(line) if self.whitespace else TextSentence(line, 0, tokenize(line))
+                found = _whitespace_tokens(line) if self.whitespace else TextSentence(line, 0, split(line))
                 if found.tokens:
                     yield found._replace(offset=start)
                 start += len(line) + 1
             return
-        yield from read_stream([self.text], self.mode)
+        yield from read_stream([self.text], self.mode, language)
 
-    def tokens(self) -> list[str]:
-        """The answers for all sentences without a model."""
-        return [self.answer(index, each) for index, each in enumerate(self.sentences())]
+    def tokens(self, language: str) -> list[str]:
+        """The answers for all sentences without parsing them."""
+        return [self.answer(index, each) for index, each in enumerate(self.sentences(language))]
 
     def answer(self, index: int, placed: Placed | Parsed) -> str:
         """A sentence as CoreNLP describes it, in JSON."""

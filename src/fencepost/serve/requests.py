@@ -53,13 +53,17 @@ class ParseRequest(BaseModel):
             return len(self.text)
         return sum(map(len, self.text or ())) + sum(map(len, self.tokens or ())) * 5
 
-    def sentences(self) -> Iterator[Placed]:
+    def sentences(self, language: str) -> Iterator[Placed]:
         if self.tokens is not None:
             given: Sequence[Any] = self.tokens
             sentences: list[list[str]] = [list(given)] if given and isinstance(given[0], str) else list(given)
             return (Placed(number, of_tokens(words)) for number, words in enumerate(sentences))
         texts = [self.text] if isinstance(self.text, str) else self.text or []
-        return (Placed(number, each) for number, text in enumerate(texts) for each in read_stream([text], self.mode))
+        return (
+            Placed(number, each)
+            for number, text in enumerate(texts)
+            for each in read_stream([text], self.mode, language)
+        )
 
 
 EXAMPLE: Final = '{"text": "It works."}'

@@ -4,21 +4,13 @@ lines that stand for themselves (layout.py) and, if asked, at every line end."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import require_choice
-from fencepost.text.abbreviations import (
-    BEFORE_NUMBERS,
-    DAYS_AND_MONTHS,
-    NEVER_FIRST,
-    NEVER_LAST,
-    OTHERS,
-    SAYING,
-    STARTERS,
-    TITLES,
-)
 from fencepost.text.character_classes import BULLET, EMOJI, EXTENDER, FULL_STOP, JOINER, classify
+from fencepost.text.conventions import ENGLISH, SentenceWords
+from fencepost.text.languages import rules
 from fencepost.text.layout import is_line_border, item_border
 from fencepost.text.tokens import ACRONYM, Token, tokenize
 
@@ -42,6 +34,7 @@ _ENDS: Final = re.compile(
 _CLOSERS: Final = re.compile(
     rf"[\"'”)\]}}]*(?:\[[0-9]{{1,3}}\])*(?:[^\S\n]?{EMOJI}[{EMOJI}{EXTENDER}{JOINER}]*|[^\S\n][:;]-?[()DP](?!\S))*"
 )
+_SPACED_CLOSERS: Final = re.compile(rf"(?:[^\S\n]?\)(?![^\s)\"'”]))*{_CLOSERS.pattern}")  # « a French quotation. »
 _NEXT: Final = re.compile(rf"\s*(?:[\"'“‘`(\[{{*_>{BULLET}–-]\s?)*([A-Za-z0-9]{{0,20}})")
 _SMILEY: Final = re.compile(r"[^\S\n][:;]-?[()DP]?")
 _NOTE: Final = re.compile(r"\s*\[(?:[0-9]{1,3}|[.…]{1,3})?\]?\s*")
@@ -55,6 +48,9 @@ _TIME: Final = re.compile(r"[0-9]\s?[ap]\.m\Z", re.IGNORECASE)
 _PRONOUN_I: Final = re.compile(r"\b(?:and|or|nor|than|as|not|am|is|was)\sI\Z")
 _FRONTED: Final = re.compile(r"\W*(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s[^,;:]{0,30}")
 _ENUMERATION: Final = re.compile(r"\W*(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[A-Za-z]|[ivx]{1,5}|[IVX]{1,5})")
+_ORDINAL: Final = re.compile(r"[0-9]{1,2}|[IVX]{1,5}")
+_CLAUSE: Final = re.compile(r"\s([a-z]{1,20})(?=[\s,])")
+_ENDS_OF_CLAUSES: Final = re.compile(f"{_ENDS.pattern}|[,;]")
 _ROMAN: Final = re.compile(r"[IVXLCDM]{2,}|[VXLCDM]")
 _MOST_BORDERS_AHEAD: Final = 5  # in the words that are looked at after a stop
 _LONGEST_ASIDE: Final = 200  # characters; a bracket that is still open after them was never closed
@@ -63,12 +59,13 @@ _LINES: Final = re.compile(r"\n")
 _WORD: Final = re.compile(r"[A-Za-z]")
 
 
-def split_sentences(text: str, mode: Mode = "text") -> list[Span]:
+def split_sentences(text: str, mode: Mode = "text", language: str = "en") -> list[Span]:
     """The sentences of a text in order. Everything outside them is whitespace."""
     parts = _pieces(text, border(mode))
     if mode == "line":
         return parts
-    return [sentence for part in parts for sentence in _split(text, part)]
+    words = rules(language).sentences
+    return [sentence for part in parts for sentence in _split(text, part, words)]
 
 
 def count_certain(text: str, spans: list[Span], mode: Mode = "text") -> int:
@@ -108,20 +105,26 @@ def _strip(text: str, start: int, end: int) -> Span | None:
     return Span(start, start + len(bare.rstrip())) if bare else None
 
 
-def _split(text: str, part: Span) -> Iterator[Span]:
-    classes = classify(text[part.start : part.end])
+def _split(text: str, part: Span, words: SentenceWords) -> Iterator[Span]:
+    source = text[part.start : part.end]
+    classes = classify(source.translate(words.quotes) if words.quotes else source)
+    # English words are looked up by their classes, in which letters with accents are plain.
+    spelling = classes if words is ENGLISH else source
     begin = 0
-    for stop in _ENDS.finditer(classes):
+    for stop in (_ENDS_OF_CLAUSES if words.clauses else _ENDS).finditer(classes):
         end = stop.start()
         if stop[0] == "\n":
             ends = is_line_border(classes, begin, end)
         elif stop[0] in (BULLET, ")"):
             end = item_border(classes, begin, end)
             ends = end > begin
+        elif stop[0] in (",", ";"):
+            end = stop.end()
+            ends = _ends_clause(classes, spelling, stop[0], end, words)
         else:
-            closers = _CLOSERS.match(classes, stop.end())
+            closers = (_CLOSERS if words is ENGLISH else _SPACED_CLOSERS).match(classes, stop.end())
             end = closers.end() if closers else stop.end()
-            ends = begin < end < len(classes) and _is_border(classes, begin, stop, end)
+            ends = begin < end < len(classes) and _is_border(classes, spelling, begin, stop, end, words)
         if ends:
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
@@ -130,32 +133,34 @@ def _split(text: str, part: Span) -> Iterator[Span]:
         yield span
 
 
-def _is_border(classes: str, begin: int, stop: re.Match[str], end: int) -> bool:
+def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end: int, words: SentenceWords) -> bool:
     """True if the sentence from ``begin`` ends at ``end``, which is after a full stop and closing quotes."""
     if stop[0][0] == FULL_STOP:
-        return True
+        return end == stop.end() or spelling[end] not in words.held_by  # as in 「はい。」と言った。
     if not classes[end].isspace():
         return False
     mark, closers = "".join(stop[0].split()), classes[stop.end() : end]
-    if " " in closers or EMOJI in closers:
+    if EMOJI in closers or (" " in closers and words is ENGLISH):  # a smiley, not a French quote
         return True
     ahead = _NEXT.match(classes, end)
     following = ahead[1] if ahead else ""
+    spelled = spelling[ahead.start(1) : ahead.end(1)].lower() if ahead else ""
+    starts = following[:1].isupper() and spelled in words.starters
     if following[:1].islower() and not _begins_in_lower_case(classes, begin, stop.start()):
         return False
-    if following.lower() in NEVER_FIRST or (ahead and "[" in ahead[0] and _NOTE.fullmatch(classes, end)):
+    if spelled in words.never_first or (ahead and "[" in ahead[0] and _NOTE.fullmatch(classes, end)):
         return False
     # Inside brackets, two of three signs must show that the period ends the sentence around them.
-    signs = (mark == ".", ")" in closers or "]" in closers, _starts(following))
+    signs = (mark == ".", ")" in closers or "]" in closers, starts)
     if sum(signs) < 2 and _is_in_brackets(classes, begin, stop.start()):
         return False
     if mark in ("...", "…", ".."):
         ends = following not in ("", "I")
     elif mark == ".":
-        ends = _ends_after_period(classes, begin, stop.start(), following)
+        ends = _ends_after_period(classes, spelling, begin, stop.start(), following, spelled, starts, words)
     else:
         ends = True
-    return ends and not (mark != "." and closers[-1:] in _CLOSING_QUOTES and _is_reported(classes, end))
+    return ends and not (mark != "." and closers[-1:] in _CLOSING_QUOTES and _is_reported(classes, end, words))
 
 
 _NOT_A_REPORT: Final = ("nothing", "no", "that", "of", "for")  # after "said", "asked" and the like
@@ -168,10 +173,6 @@ def _begins_in_lower_case(classes: str, begin: int, end: int) -> bool:
     return first is not None and first[0].islower()
 
 
-def _starts(word: str) -> bool:
-    return word[:1].isupper() and word.lower() in STARTERS
-
-
 def _is_in_brackets(classes: str, begin: int, stop: int) -> bool:
     """True if a bracket was opened inside the sentence, after its first word, and is still open."""
     near = max(begin, stop - _LONGEST_ASIDE)
@@ -181,36 +182,59 @@ def _is_in_brackets(classes: str, begin: int, stop: int) -> bool:
     return opened > max(classes.rfind(")", opened, stop), classes.rfind("]", opened, stop))
 
 
-def _is_reported(classes: str, end: int) -> bool:
+def _is_reported(classes: str, end: int, words: SentenceWords) -> bool:
     """True if the speaker of a quoted exclamation or question is named next: ``"Stop!" Ada cried``."""
     match = _SPEAKER.match(classes, end)
-    if match is None or not match[1] or _starts(match[1].split()[0]):
+    if match is None or not match[1] or match[1].split()[0].lower() in words.starters:
         return False
-    return match[2] in SAYING and match[3] not in _NOT_A_REPORT
+    return match[2] in words.saying and match[3] not in _NOT_A_REPORT
 
 
-def _ends_after_period(classes: str, begin: int, period: int, following: str) -> bool:
+def _ends_after_period(
+    classes: str,
+    spelling: str,
+    begin: int,
+    period: int,
+    following: str,
+    spelled: str,
+    starts: bool,
+    words: SentenceWords,
+) -> bool:
     match = _LAST_WORD.search(classes, max(begin, period - _LONGEST_WORD), period)
     word = match[0] if match else ""
-    lower, starts = word.lower(), _starts(following)
+    lower = spelling[period - len(word) : period].lower()
     if _ENUMERATION.fullmatch(classes, begin, period):
         return False
-    if lower in NEVER_LAST or word == "v" or (lower in TITLES and (word[0].isupper() or following.islower())):
+    is_title = lower in words.titles and (word[0].isupper() or following.islower())
+    if lower in words.never_last or word == "v" or is_title:
         return lower == "st" and starts
+    if words.ordinals and _ORDINAL.fullmatch(word):
+        return starts and spelled not in words.days_and_months
     if len(word) == 1 and word.isalpha():
         around = classes[max(begin, period - 8) : period]
         if (_UNIT.search(around) and not following[:1].isdigit()) or _PRONOUN_I.search(around):
             return True
-    if lower in BEFORE_NUMBERS and not (len(word) == 1 and word.isupper()):
+    if lower in words.before_numbers and not (len(word) == 1 and word.isupper()):
         return not (any(map(str.isdigit, following)) or _ROMAN.fullmatch(following))
     if lower == "al":
         return starts or not classes.endswith("et al", begin, period)
     if lower in ("a.m", "p.m") and _TIME.search(classes, max(begin, period - _LONGEST_WORD), period):
-        is_date = following.lower() in DAYS_AND_MONTHS or (len(following) > 1 and following.isupper())
+        is_date = spelled in words.days_and_months or (len(following) > 1 and following.isupper())
         return following[:1].isupper() and not is_date and not _FRONTED.fullmatch(classes, begin, period)
-    if lower in OTHERS or ACRONYM.fullmatch(word) or (len(word) == 1 and word.isalpha()):
+    if lower in words.others or ACRONYM.fullmatch(word):
         return starts
-    return True
+    # Initials are capitals, but English has units and items in small letters, too; "á" is an Icelandic word.
+    is_initial = len(word) == 1 and word.isalpha() and (words is ENGLISH or word.isupper())
+    return starts if is_initial else True
+
+
+def _ends_clause(classes: str, spelling: str, mark: str, end: int, words: SentenceWords) -> bool:
+    """True if a clause ends at a comma or semicolon, in treebanks whose sentences are main clauses."""
+    ahead = _CLAUSE.match(classes, end)
+    if ahead is None:
+        return False
+    following = spelling[ahead.start(1) : ahead.end(1)]
+    return following not in words.continues if mark == ";" else following in words.clauses
 
 
 # A longer sentence is cut: the memory for its chart grows with the square of its length.
@@ -224,15 +248,18 @@ def length_problem(words: int) -> str | None:
     return None if words <= MOST_WORDS else f"{words:,} words; at most {MOST_WORDS:,} can be parsed"
 
 
-def read_sentences(text: str, mode: Mode = "text") -> Iterator[tuple[Span, list[Token]]]:
+def read_sentences(text: str, mode: Mode = "text", language: str = "en") -> Iterator[tuple[Span, list[Token]]]:
     """Each sentence with its tokens, whose offsets count from the start of the sentence."""
-    for span in split_sentences(text, mode):
-        yield from tokenize_span(text, span)
+    split = rules(language).tokenize
+    for span in split_sentences(text, mode, language):
+        yield from tokenize_span(text, span, split)
 
 
-def tokenize_span(text: str, span: Span) -> Iterator[tuple[Span, list[Token]]]:
+def tokenize_span(
+    text: str, span: Span, split: Callable[[str], list[Token]] = tokenize
+) -> Iterator[tuple[Span, list[Token]]]:
     """A sentence with its tokens; several shorter ones if it is too long."""
-    tokens = tokenize(text[span.start : span.end])
+    tokens = split(text[span.start : span.end])
     if len(tokens) <= LONGEST_SENTENCE:
         yield span, tokens
         return

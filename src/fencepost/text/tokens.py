@@ -114,14 +114,14 @@ def _spans(classes: str) -> Iterator[tuple[int, int]]:
     while match := _TOKEN.search(classes, position):
         start, end = match.span()
         if match.lastgroup == "url":
-            end = _end_of_url(classes, start, end)
+            end = end_of_url(classes, start, end)
         elif match.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
             end -= 1
         yield start, end
         position = end
 
 
-def _end_of_url(classes: str, start: int, end: int) -> int:
+def end_of_url(classes: str, start: int, end: int) -> int:
     """The end of a URL without the punctuation of the sentence around it."""
     opened = any(bracket in classes[start:end] for bracket in "([{")
     outside = _AFTER_URL if opened else _AFTER_URL + ")]}"
