@@ -36,6 +36,7 @@ EXTRAS: Final = frozenset(
         "playwright",
         "axe_playwright_python",
         "mkdocs",
+        "pymdown-extensions",
         "mkdocs-material",
         "mkdocstrings",
         "griffe",
