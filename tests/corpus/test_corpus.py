@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +328,21 @@ def wait_for_parts(out: Path, count: int, process: subprocess.Popen[bytes]) -> N
         time.sleep(0.01)
 
 
+def kill_workers(process: subprocess.Popen[bytes]) -> None:
+    """Kills workers until the run ends: one that waits for work is replaced, so a single kill may do nothing."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None:
+        with suppress(ProcessLookupError, FileNotFoundError):
+            workers = [pid for pid in children.read_text().split() if is_worker(pid)]
+            if workers:
+                os.kill(int(workers[-1]), signal.SIGKILL)
+        time.sleep(0.01)
+
+
+def is_worker(pid: str) -> bool:
+    return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_runs_killed_at_random_lose_and_repeat_nothing(tmp_path: Path, workers: str) -> None:
     path = write_jsonl(tmp_path / "in.jsonl", documents(200))
@@ -361,9 +377,7 @@ def test_ctrl_c_keeps_what_was_done_and_a_lost_worker_ends_the_run(tmp_path: Pat
     assert not (out / ".lock").exists()
 
     process = start(path, out, *settings, "--workers", "2")
-    wait_for_parts(out, done + 3, process)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    os.kill(int(children[-1]), signal.SIGKILL)
+    kill_workers(process)
     _, printed = process.communicate()
     assert (process.returncode, b"a worker process was killed" in printed) == (1, True)
     assert corpus(path, "--out", out, *settings) == 0
