@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from fencepost.errors import InputError
+from fencepost.search.bag import Bag
 from fencepost.search.columns import Columns
-from fencepost.search.joins import Bag, join
+from fencepost.search.joins import join
 from fencepost.search.syntax import Any, Condition, Description, NodePattern, Related, condition_refers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from fencepost.search.joins import Array, Sums
+    from fencepost.search.bag import Array, Sums
 
 _MOST: Final = 2.0**53  # the largest number up to which a float counts exactly
 

@@ -1,115 +1,24 @@
 """The relations of ``definitions`` over whole columns: for each node A, in how many ways related nodes B match.
 
 Trees lie one after the other and nodes before their children, so most relations ask for the nodes B in a range: below A
-are the nodes from A + 1 to its end. Sums over ranges are differences of running sums.
+are the nodes from A + 1 to its end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from fencepost.search.bag import Bag, by_key, running_sums
 from fencepost.search.columns import Columns
 from fencepost.search.syntax import Relation
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    Array = npt.NDArray[np.integer]
-    Sums = npt.NDArray[np.float64]
-
-
-_SPARSE: Final = 16  # below this share of all nodes, searching is faster than an array with an entry for each
-
-
-class Bag:
-    """Nodes that match, in order, and in how many ways each."""
-
-    def __init__(self, columns: Columns, nodes: Array, ways: Sums) -> None:
-        self.columns = columns
-        self.nodes = nodes
-        self.ways = ways
-
-    @cached_property
-    def running(self) -> Sums:
-        """``running[i]`` is the sum of the ways of the first i nodes."""
-        return _running(self.ways)
-
-    def between(self, first: Array, last: Array) -> Sums:
-        """The ways of the nodes from ``first`` up to but not including ``last``, pair by pair."""
-        nodes = self.nodes
-        return self.running[np.searchsorted(nodes, last)] - self.running[np.searchsorted(nodes, first)]
-
-    def of(self, nodes: Array) -> Sums:
-        """The ways of these nodes; 0 for those that aren't here, and for -1."""
-        if len(self.nodes) == 0 or len(nodes) < len(self.columns) // _SPARSE:
-            place = np.minimum(np.searchsorted(self.nodes, nodes), max(len(self.nodes) - 1, 0))
-            return (
-                np.where(self.nodes[place] == nodes, self.ways[place], 0) if len(self.nodes) else np.zeros(len(nodes))
-            )
-        return self._by_node[nodes]
-
-    @cached_property
-    def _by_node(self) -> Sums:
-        ways = np.zeros(len(self.columns) + 1)
-        ways[self.nodes] = self.ways
-        return ways
-
-    def below(self, nodes: Array, where: npt.NDArray[np.bool_] | None = None) -> Sums:
-        """The ways of the children of each node. ``where`` tells which of the nodes here count."""
-        above = self.columns.parent[self.nodes]
-        kept = above >= 0 if where is None else (above >= 0) & where
-        return _by_key(above[kept], self.ways[kept], nodes, len(self.columns))
-
-    @cached_property
-    def ended(self) -> tuple[Array, Sums]:
-        """The ends of the nodes in order, and running sums of their ways."""
-        ends = self.columns.end[self.nodes]
-        order = np.argsort(ends, kind="stable")
-        return ends[order], _running(self.ways[order])
-
-    def ended_by(self, place: Array) -> Sums:
-        """The ways of the nodes that end at or before a node."""
-        ends, running = self.ended
-        return running[np.searchsorted(ends, place, side="right")]
-
-    def above(self, nodes: Array) -> Sums:
-        """The ways of the ancestors of each node: of those that begin before it but don't end before it."""
-        return self.running[np.searchsorted(self.nodes, nodes)] - self.ended_by(nodes)
-
-    def in_group(self, group: Array, nodes: Array, after: bool) -> Sums:
-        """The ways of the nodes that are in the same group as each node, and after or before it."""
-        size = np.int64(len(self.columns) + 1)
-        keys = group[self.nodes].astype(np.int64) * size + self.nodes
-        order = np.argsort(keys, kind="stable")
-        running = _running(self.ways[order])
-        mine = group[nodes].astype(np.int64) * size
-        here = np.searchsorted(keys[order], mine + nodes + after)
-        edge = np.searchsorted(keys[order], mine + size if after else mine)
-        between: Sums = running[edge] - running[here]
-        return between if after else -between
-
-
-def _by_key(keys: Array, ways: Sums, wanted: Array, size: int) -> Sums:
-    """The sum of the ways with each wanted key. Keys are 0 up to ``size``; a wanted key of -1 has no ways."""
-    if len(keys) < size // _SPARSE:
-        order = np.argsort(keys, kind="stable")
-        running = _running(ways[order])
-        keys = keys[order]
-        first, last = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
-        return np.asarray(running[last] - running[first])
-    sums = np.asarray(np.bincount(keys, weights=ways, minlength=size + 1), np.float64)
-    return sums[wanted]
-
-
-def _running(ways: Sums) -> Sums:
-    running = np.zeros(len(ways) + 1)
-    np.cumsum(ways, out=running[1:])
-    return running
-
+    from fencepost.search.bag import Array, Sums
 
 Join: TypeAlias = "Callable[[Columns, Array, Bag], Sums]"
 
@@ -223,7 +132,7 @@ def next_sister(columns: Columns, nodes: Array, bag: Bag) -> Sums:
 def previous_sister(columns: Columns, nodes: Array, bag: Bag) -> Sums:
     following = columns.next_sister(bag.nodes)
     kept = following >= 0
-    return _by_key(following[kept], bag.ways[kept], nodes, len(columns))
+    return by_key(following[kept], bag.ways[kept], nodes, len(columns))
 
 
 def following(columns: Columns, nodes: Array, bag: Bag) -> Sums:
@@ -240,7 +149,7 @@ def next_nodes(columns: Columns, nodes: Array, bag: Bag) -> Sums:
     after = columns.end[nodes]
     first_words = columns.words_before[bag.nodes]
     return np.where(
-        _is_inside(columns, after), _by_key(first_words, bag.ways, columns.words_before[after], columns.tokens), 0
+        _is_inside(columns, after), by_key(first_words, bag.ways, columns.words_before[after], columns.tokens), 0
     )
 
 
@@ -248,7 +157,7 @@ def previous_nodes(columns: Columns, nodes: Array, bag: Bag) -> Sums:
     words_after = columns.words_before[columns.end[bag.nodes]]
     start = columns.words_before[nodes]
     at_start = start == columns.words_before[columns.roots[columns.tree_of(nodes)]]
-    return np.where(at_start, 0, _by_key(words_after, bag.ways, start, columns.tokens))
+    return np.where(at_start, 0, by_key(words_after, bag.ways, start, columns.tokens))
 
 
 def _is_inside(columns: Columns, ends: Array) -> npt.NDArray[np.bool_]:
@@ -315,7 +224,7 @@ def chain_up(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.boo
 
 def chain_left(columns: Columns, nodes: Array, bag: Bag, links: npt.NDArray[np.bool_]) -> Sums:
     """A ,+(C) B: from phrase to phrase, each ending right before the last, as long as one of its first nodes is C."""
-    running = _running(links.astype(np.float64))
+    running = running_sums(links.astype(np.float64))
     every = np.arange(len(columns))
     stops = columns.words[np.searchsorted(columns.words, every)] + 1
     # One entry more than there are nodes, so that -1 leads to an entry without ways.

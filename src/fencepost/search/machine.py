@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from fencepost.search import java_regex as java
+from fencepost.search import regex_parts
 from fencepost.search.characters import Ranges
 
 _LARGEST: Final = 20_000  # instructions
@@ -20,7 +20,7 @@ class _Instruction(NamedTuple):
     ranges: Ranges = ()
     first: int = 0  # where a split goes first; which slot to save in
     second: int = 0
-    test: java.Anchor | _Look | None = None
+    test: regex_parts.Anchor | _Look | None = None
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _UnsupportedError(Exception):
     """A part that no such machine can match: a back-reference or an atomic group."""
 
 
-def build(part: java.Part, groups: int) -> Machine | None:
+def build(part: regex_parts.Part, groups: int) -> Machine | None:
     """A machine for an expression, or None if it has back-references or atomic groups or is too large."""
     try:
         return Machine(part, groups)
@@ -43,7 +43,7 @@ def build(part: java.Part, groups: int) -> Machine | None:
 
 
 class Machine:
-    def __init__(self, part: java.Part, groups: int) -> None:
+    def __init__(self, part: regex_parts.Part, groups: int) -> None:
         self.slots = 2 * (groups + 1)
         self.program: list[_Instruction] = []
         self._groups = groups
@@ -115,28 +115,28 @@ class Machine:
         self.program.append(instruction)
         return len(self.program) - 1
 
-    def _compile(self, part: java.Part) -> None:
-        if isinstance(part, java.Characters):
+    def _compile(self, part: regex_parts.Part) -> None:
+        if isinstance(part, regex_parts.Characters):
             self._add(_Instruction("character", part.ranges))
-        elif isinstance(part, java.Sequence):
+        elif isinstance(part, regex_parts.Sequence):
             for each in part.parts:
                 self._compile(each)
-        elif isinstance(part, java.Choice):
+        elif isinstance(part, regex_parts.Choice):
             self._choice(part.parts)
-        elif isinstance(part, java.Group):
+        elif isinstance(part, regex_parts.Group):
             self._add(_Instruction("save", first=2 * part.number))
             self._compile(part.body)
             self._add(_Instruction("save", first=2 * part.number + 1))
-        elif isinstance(part, java.Repeat):
+        elif isinstance(part, regex_parts.Repeat):
             self._repeat(part)
-        elif isinstance(part, java.Anchor):
+        elif isinstance(part, regex_parts.Anchor):
             self._add(_Instruction("assert", test=part))
-        elif isinstance(part, java.Look):
+        elif isinstance(part, regex_parts.Look):
             self._look(part)
         else:
             raise _UnsupportedError
 
-    def _choice(self, parts: tuple[java.Part, ...]) -> None:
+    def _choice(self, parts: tuple[regex_parts.Part, ...]) -> None:
         ends: list[int] = []
         for part in parts[:-1]:
             split = self._add(_Instruction("split"))
@@ -147,13 +147,13 @@ class Machine:
         for end in ends:
             self._point(end, len(self.program), len(self.program))
 
-    def _repeat(self, part: java.Repeat) -> None:
+    def _repeat(self, part: regex_parts.Repeat) -> None:
         if part.mode == "possessive":
-            if part.high is not None or not isinstance(part.body, java.Characters):
+            if part.high is not None or not isinstance(part.body, regex_parts.Characters):
                 raise _UnsupportedError
             # Taking all of them and giving none back is the same as taking some with none left after.
-            self._repeat(java.Repeat(part.body, part.low, None, "greedy"))
-            self._look(java.Look(part.body, ahead=True, negated=True))
+            self._repeat(regex_parts.Repeat(part.body, part.low, None, "greedy"))
+            self._look(regex_parts.Look(part.body, ahead=True, negated=True))
             return
         for _ in range(part.low):
             self._compile(part.body)
@@ -177,18 +177,18 @@ class Machine:
     def _point(self, place: int, first: int, second: int) -> None:
         self.program[place] = _Instruction("split", first=first, second=second)
 
-    def _look(self, part: java.Look) -> None:
+    def _look(self, part: regex_parts.Look) -> None:
         back = 0
         if not part.ahead:
-            branches = part.body.parts if isinstance(part.body, java.Choice) else (part.body,)
-            widths = {java.width(each) for each in branches}
+            branches = part.body.parts if isinstance(part.body, regex_parts.Choice) else (part.body,)
+            widths = {regex_parts.width(each) for each in branches}
             if len(widths) != 1 or (known := widths.pop()) is None:
                 raise _UnsupportedError
             back = known
         self._add(_Instruction("assert", test=_Look(Machine(part.body, self._groups), part.negated, back)))
 
 
-def _holds(test: java.Anchor | _Look | None, text: str, at: int) -> bool:
+def _holds(test: regex_parts.Anchor | _Look | None, text: str, at: int) -> bool:
     if isinstance(test, _Look):
         return test.machine.matches_at(text, at - test.back) != test.negated
     assert test is not None

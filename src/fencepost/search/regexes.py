@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import Final
 
 from fencepost.errors import InputError
-from fencepost.search import java_regex as java
+from fencepost.search import java_regex, regex_parts
 from fencepost.search.characters import LINE_ENDS, Ranges, complement, of_characters
-from fencepost.search.java_regex import RegexError
+from fencepost.search.java_classes import RegexError
 from fencepost.search.machine import Machine, build
 
 _MOST_STEPS: Final = 10**6  # of `re`, for one label: some milliseconds
@@ -28,7 +28,7 @@ class Regex:
         self.source = source
         self.flags = flags
         self._cheap: dict[int, bool] = {}
-        self._part, self.groups = java.parse(source, frozenset(flags))
+        self._part, self.groups = java_regex.parse(source, frozenset(flags))
         try:
             self._re = re.compile(to_python(self._part))
         except re.error as error:
@@ -76,15 +76,15 @@ class Regex:
         return (Regex, (self.source, self.flags))
 
 
-def ways(part: java.Part, length: int) -> float:
+def ways(part: regex_parts.Part, length: int) -> float:
     """At most how many ways a backtracking matcher can try from one place in a label of ``length`` characters."""
-    if isinstance(part, java.Sequence):
+    if isinstance(part, regex_parts.Sequence):
         return math.prod(ways(each, length) for each in part.parts)
-    if isinstance(part, java.Choice):
+    if isinstance(part, regex_parts.Choice):
         return sum(ways(each, length) for each in part.parts)
-    if isinstance(part, java.Group | java.Look | java.Atomic):
+    if isinstance(part, regex_parts.Group | regex_parts.Look | regex_parts.Atomic):
         return ways(part.body, length)
-    if isinstance(part, java.Repeat):
+    if isinstance(part, regex_parts.Repeat):
         most = length if part.high is None else min(part.high, length)
         inside = ways(part.body, length)
         if inside <= 1:
@@ -96,7 +96,7 @@ def ways(part: java.Part, length: int) -> float:
     return 1
 
 
-def to_python(part: java.Part) -> str:
+def to_python(part: regex_parts.Part) -> str:
     """The same expression for Python's ``re``."""
     return _Writer().write(part)
 
@@ -105,40 +105,40 @@ class _Writer:
     def __init__(self) -> None:
         self.atomic = 0
 
-    def write(self, part: java.Part) -> str:
-        if isinstance(part, java.Characters):
+    def write(self, part: regex_parts.Part) -> str:
+        if isinstance(part, regex_parts.Characters):
             return _class(part.ranges)
-        if isinstance(part, java.Sequence):
+        if isinstance(part, regex_parts.Sequence):
             return "".join(self.write(each) for each in part.parts)
-        if isinstance(part, java.Choice):
+        if isinstance(part, regex_parts.Choice):
             return f"(?:{'|'.join(self.write(each) for each in part.parts)})"
-        if isinstance(part, java.Group):
+        if isinstance(part, regex_parts.Group):
             return f"(?P<g{part.number}>{self.write(part.body)})"
-        if isinstance(part, java.Look):
+        if isinstance(part, regex_parts.Look):
             return self.look(part)
-        if isinstance(part, java.Atomic):
+        if isinstance(part, regex_parts.Atomic):
             return self.once(part.body)
-        if isinstance(part, java.Again):
+        if isinstance(part, regex_parts.Again):
             return f"(?P=g{part.group})"
-        if isinstance(part, java.Repeat):
+        if isinstance(part, regex_parts.Repeat):
             return self.repeat(part)
         return {"start": r"\A", "end": r"\Z", "boundary": r"\b", "no boundary": r"\B"}[part.kind]
 
-    def repeat(self, part: java.Repeat) -> str:
+    def repeat(self, part: regex_parts.Repeat) -> str:
         if part.mode == "possessive":
-            return self.once(java.Repeat(part.body, part.low, part.high, "greedy"))
+            return self.once(regex_parts.Repeat(part.body, part.low, part.high, "greedy"))
         count = f"{{{part.low},{'' if part.high is None else part.high}}}"
         return f"(?:{self.write(part.body)}){count}{'?' if part.mode == 'lazy' else ''}"
 
-    def look(self, part: java.Look) -> str:
+    def look(self, part: regex_parts.Look) -> str:
         sign = ("" if part.ahead else "<") + ("!" if part.negated else "=")
-        if part.ahead or not isinstance(part.body, java.Choice):
+        if part.ahead or not isinstance(part.body, regex_parts.Choice):
             return f"(?{sign}{self.write(part.body)})"
         # Each branch has its own length, which `re` allows only outside of a look-behind.
         branches = [f"(?{sign}{self.write(each)})" for each in part.body.parts]
         return "".join(branches) if part.negated else f"(?:{'|'.join(branches)})"
 
-    def once(self, body: java.Part) -> str:
+    def once(self, body: regex_parts.Part) -> str:
         """A part that is never tried again once it has matched. Python 3.10 has no other way to say it."""
         self.atomic += 1
         name = f"a{self.atomic}"

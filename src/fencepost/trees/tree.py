@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, overload
 
-from fencepost.errors import EmptyNodeError, MismatchError, TreeError, UsageError
+from fencepost.errors import EmptyNodeError, TreeError, UsageError
 from fencepost.trees.leaf import BRACKET_ESCAPES as BRACKET_ESCAPES
-from fencepost.trees.leaf import NOT_IN_SYMBOLS, Immutable, Place, place_of, placed_leaf
+from fencepost.trees.leaf import NOT_IN_SYMBOLS, Immutable, place_of
 from fencepost.trees.leaf import NOT_TEXT as NOT_TEXT
 from fencepost.trees.leaf import Leaf as Leaf
 from fencepost.trees.leaf import check_tags as check_tags
@@ -328,8 +328,9 @@ class Tree(Immutable):
         >>> tree[1].offsets
         (6, 16)
         """
-        _check_number(len(self.words()), tokens)
-        return unbuilt_tree(_PlacedSource(self, text, tokens, offset))
+        from fencepost.trees.placed import placed
+
+        return placed(self, text, tokens, offset)
 
     @property
     def text(self) -> str:
@@ -370,8 +371,10 @@ class Tree(Immutable):
         >>> tree.characters(tokenize("Cats sleep"))
         [('S', 0, 10), ('NP', 0, 4), ('VP', 5, 10)]
         """
+        from fencepost.trees.placed import check_number
+
         spans = self.spans()
-        _check_number(spans[0][2], tokens)
+        check_number(spans[0][2], tokens)
         return [(label, tokens[start].start, tokens[end - 1].end) for label, start, end in spans]
 
     # Heads, phrases, clauses
@@ -498,12 +501,14 @@ class Tree(Immutable):
 
     def __reduce__(self) -> tuple[object, ...]:
         # As text: pickling node by node would hit the recursion limit on deep trees.
+        from fencepost.trees.placed import PlacedSource, with_places
+
         source = _source_of(self)
-        if isinstance(source, _PlacedSource):
-            return (_with_places, (source.text(), source.places()))
+        if isinstance(source, PlacedSource):
+            return (with_places, (source.text(), source.places()))
         if source is not None or place_of(self._edge(0)) is None:
             return (_from_pickle, (str(self),))
-        return (_with_places, (str(self), [place_of(leaf) for leaf in self.leaves()]))
+        return (with_places, (str(self), [place_of(leaf) for leaf in self.leaves()]))
 
 
 Node: TypeAlias = Tree | Leaf
@@ -556,32 +561,6 @@ def _from_pickle(text: str) -> Tree:
     return unbuilt_tree(BracketText(text))
 
 
-class _PlacedSource:
-    """The source of a tree whose words know their places."""
-
-    def __init__(self, tree: Tree, text: str, tokens: Sequence[HasOffsets], offset: int) -> None:
-        self._tree, self._text, self._tokens, self._offset = tree, text, tokens, offset
-
-    def build(self) -> Tree:
-        return _at_places(self._tree, self.places())
-
-    def places(self) -> list[Place]:
-        ends = [self._tokens[0].start, *(token.end for token in self._tokens)]
-        return [
-            Place(self._offset + token.start, self._text[token.start : token.end], self._text[end : token.start])
-            for token, end in zip(self._tokens, ends, strict=False)
-        ]
-
-    def text(self) -> str:
-        return str(self._tree)
-
-    def words(self) -> list[str]:
-        return self._tree.words()
-
-    def tags(self) -> list[str]:
-        return self._tree.tags()
-
-
 def as_tree(tree: Tree | nltk.Tree) -> Tree:
     """The tree itself, or an NLTK tree converted to our type."""
     if isinstance(tree, Tree):
@@ -589,20 +568,3 @@ def as_tree(tree: Tree | nltk.Tree) -> Tree:
     if any(kind.__module__.startswith("nltk.") for kind in type(tree).__mro__):
         return Tree.from_nltk(tree)
     raise UsageError(f"expected a tree, got {tree!r}")
-
-
-def _check_number(words: int, tokens: Sequence[HasOffsets]) -> None:
-    if len(tokens) != words:
-        raise MismatchError(f"{words} words but {len(tokens)} tokens")
-
-
-def _with_places(text: str, places: Sequence[Place | None]) -> Tree:
-    """Rebuilds a pickled tree whose words know their places."""
-    return _at_places(Tree.from_string(text), places)
-
-
-def _at_places(tree: Tree, places: Sequence[Place | None]) -> Tree:
-    from fencepost.trees.rebuild import with_leaves
-
-    pairs = zip(tree.leaves(), places, strict=True)
-    return with_leaves(tree, [leaf if at is None else placed_leaf(leaf.tag, leaf.word, at) for leaf, at in pairs])
