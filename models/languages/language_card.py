@@ -40,13 +40,14 @@ def card(name: str, scores: Mapping[str, Mapping[str, Any]]) -> str:
             * joint
         ),
         "## Scores",
-        "Labelled F1 in percent from gold words, punctuation included (`spmrl`); complete match is the share of "
-        "sentences without a wrong bracket; tags are the model's own. Measured on the files as they ship with "
-        "`models/languages/evaluate_language.py`.",
+        "Labelled F1 in percent from gold words and from running text, punctuation included (`spmrl`); complete match "
+        "is the share of sentences without a wrong bracket; tags are the model's own. Measured on the files as they "
+        "ship with `models/languages/evaluate_language.py`.",
         _table(scores),
         "## Words",
-        "The model was trained on the words of its treebank. Give it sentences that are cut in the same way "
-        '(`parser.parse([["word", …]])`, `fencepost parse --tokenized`): `parse_text` cuts text as English.',
+        "The model was trained on the words of its treebank, and fencepost splits text as the treebank does. What the "
+        "rules can't do is in `docs/languages.md`. Words that are already split "
+        '(`parser.parse([["word", …]])`, `fencepost parse --tokenized`) should follow the treebank, too.',
         *[f"- {language.title}: {language.words}" for language in languages],
         "## Data and licences",
         *[_data(language) for language in languages],
@@ -65,9 +66,17 @@ def _data(language: Language) -> str:
 
 
 def _table(scores: Mapping[str, Mapping[str, Any]]) -> str:
-    rows = ["| set | sentences | F1 | precision | recall | complete match | tags |", "|---|---|---|---|---|---|---|"]
+    columns = {
+        "F1": "f1",
+        "F1 from text": "f1_text",
+        "precision": "precision",
+        "recall": "recall",
+        "complete match": "complete_match",
+        "tags": "tags",
+    }
+    rows = [f"| set | sentences | {' | '.join(columns)} |", "|---|---|" + "---|" * len(columns)]
     for name, figures in scores.items():
-        numbers = (f"{figures[key]:.2f}" for key in ("f1", "precision", "recall", "complete_match", "tags"))
+        numbers = (f"{figures[key]:.2f}" if key in figures else "–" for key in columns.values())
         rows.append(f"| {name} | {figures['sentences']:,} | {' | '.join(numbers)} |")
     return "\n".join(rows)
 

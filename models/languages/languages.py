@@ -104,7 +104,8 @@ LANGUAGES: Final = {
             "https://github.com/ajb129/KeyakiTreebank",
             "A. Butler, K. Yoshimoto, S. Hiyama, S. W. Horn, I. Nagasaki, A. Kubota. 2018. The Keyaki Treebank Parsed "
             "Corpus, Version 1.1.",
-            "Text has to be cut into the words of the treebank first: `残し` `て` `おり` `ます`.",
+            "Words are those of the treebank (`残し` `て` `おり` `ます`). `pip install "
+            '"fencepost[ja]"` installs what finds them in text.',
             only_free=True,
         ),
     )

@@ -84,7 +84,8 @@ def test_a_model_is_measured_described_and_released(
     assert figures["fo.dev"]["sentences"] == 2
     run(language_card.main, monkeypatch, *steps, "--out", text)
     assert "# Faroese: the model `fo` of fencepost" in text.read_text("utf-8")
-    assert f"| fo.dev | 2 | {figures['fo.dev']['f1']:.2f} |" in text.read_text("utf-8")
+    shown = " | ".join(f"{figures['fo.dev'][name]:.2f}" for name in ("f1", "f1_text", "precision"))
+    assert f"| fo.dev | 2 | {shown} |" in text.read_text("utf-8")
     assert "LGPL-3.0-or-later" in text.read_text("utf-8")
     into = tmp_path / "fo"
     run(release_language.main, monkeypatch, *steps, "--model", tmp_path / "export", "--card", text, "--into", into)
