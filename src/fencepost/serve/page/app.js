@@ -7,7 +7,8 @@ import {explain, marked, namesFunction, setLabels} from "./labels.js";
 import {readLink, writeLink} from "./link.js";
 import {Failure, cancel, getJson, parse, postJson, setToken} from "./server.js";
 import {
-  addFigures, indented, isPhrase, isRightToLeft, isRoot, phrasesNotIn, readTree, textOf, withoutFunctions,
+  addFigures, indented, isPhrase, isRightToLeft, isRoot, movedNodes, phrasesNotIn, readTree, renamedNodes, textOf,
+  withoutFunctions,
 } from "./trees.js";
 
 const TREES = 10; // best trees of a sentence
@@ -109,7 +110,8 @@ async function parseNow(choose = () => 0) {
         if (first || state.sentence >= all.length) chooseSentence(choose(all));
         showSentences();
         const words = all.reduce((sum, each) => sum + each.tokens.length, 0);
-        showStatus(`${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`);
+        const figures = `${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`;
+        showStatus([figures, doubts(all)].filter(Boolean).join(". "));
       });
     }
     showProblem(null);
@@ -129,6 +131,17 @@ async function parseNow(choose = () => 0) {
   get("drawing").classList.remove("old");
   searchNow();
   remember();
+}
+
+const LATIN = new Set(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "pl", "hu", "eu", "tr", "id"]);
+
+// What to say if a text isn't in the script of the model's language: its trees mean nothing then.
+function doubts(sentences) {
+  const language = chosenModel()?.language;
+  const letters = sentences.flatMap((each) => each.tokens.map((token) => token.text.match(/\p{L}/u)?.[0])).filter(Boolean);
+  const foreign = letters.filter((letter) => !/\p{Script=Latin}/u.test(letter));
+  if (!LATIN.has(language) || foreign.length <= letters.length / 2) return "";
+  return `This model parses ${new Intl.DisplayNames("en", {type: "language"}).of(language)}: don't rely on this tree.`;
 }
 
 const count = (number, noun, several = `${noun}s`) => `${number.toLocaleString("en")} ${number === 1 ? noun : several}`;
@@ -258,26 +271,29 @@ function showTree() {
   }
   const best = trees(sentence)[0];
   const added = state.rank ? phrasesNotIn(tree.nodes, best.nodes) : [];
+  const moved = state.rank ? movedNodes(tree.nodes, best.nodes) : [];
+  const renamed = state.rank && state.functions ? renamedNodes(tree.nodes, best.nodes) : new Map();
   const withProbabilities = get("show-probabilities").checked;
   const options = {
     labelOf,
     note: (node) => (withProbabilities && node.probability !== undefined ? percent(node.probability) : ""),
-    differs: new Set(added),
+    differs: new Set([...added, ...renamed.keys()]),
+    moved: new Set([...added, ...moved]),
     matches: matchesInTree(tree),
     name: `Tree of: ${sentence.text}`,
     describe: (node) => spoken(node, sentence),
   };
   state.drawing = draw(tree.nodes, options);
-  const {svg, elements, rightToLeft} = state.drawing;
+  const {svg, elements} = state.drawing;
   elements.forEach((element, index) => element.addEventListener("click", () => chooseNode(tree.nodes[index], {focus: true})));
   elements[0].setAttribute("tabindex", 0);
   svg.addEventListener("keydown", moveInTree);
   get("drawing").replaceChildren(svg);
   get("drawing").classList.remove("old");
-  if (rightToLeft) get("drawing").scrollLeft = svg.clientWidth;
+  scrollToStart(get("drawing"), state.drawing);
   if (state.node && tree.nodes[state.node.index] === state.node) chooseNode(state.node);
   else get("details").replaceChildren(paragraph("Select a constituent to see what it is."));
-  showRank(sentence, tree, best, added);
+  showRank(sentence, tree, best, {added, renamed});
   get("brackets").textContent = indented(tree.nodes[0], labelOf);
   get("json").textContent = JSON.stringify(sentence, null, 2);
 }
@@ -289,7 +305,14 @@ function paragraph(text) {
   return element;
 }
 
-function showRank(sentence, tree, best, added) {
+// Shows the first words, or the root where the words are out of sight.
+function scrollToStart(box, {svg, rightToLeft, root}) {
+  const isTall = svg.clientHeight > box.clientHeight;
+  if (isTall) box.scrollLeft = root - box.clientWidth / 2;
+  else box.scrollLeft = rightToLeft ? svg.clientWidth : 0;
+}
+
+function showRank(sentence, tree, best, {added, renamed}) {
   const slider = get("rank");
   slider.max = trees(sentence).length;
   slider.value = state.rank + 1;
@@ -299,16 +322,17 @@ function showRank(sentence, tree, best, added) {
   slider.setAttribute("aria-valuetext", title);
   const missing = state.rank ? phrasesNotIn(best.nodes, tree.nodes) : [];
   const parts = [
-    ...added.map((node) => changed("b", "+", node, sentence)),
-    ...missing.map((node) => changed("s", "−", node, sentence)),
+    ...added.map((node) => changed("b", `new ${labelOf(node)}`, node, sentence)),
+    ...missing.map((node) => changed("b", `no ${labelOf(node)}`, node, sentence)),
+    ...[...renamed].map(([node, before]) => changed("b", `${node.label} instead of ${before}`, node, sentence)),
   ];
   const between = parts.flatMap((part, number) => (number ? [" · ", part] : [part]));
   get("difference").replaceChildren(...(parts.length ? ["Compared with the best tree: ", ...between] : []));
 }
 
-function changed(name, sign, node, sentence) {
+function changed(name, words, node, sentence) {
   const element = document.createElement(name);
-  element.textContent = `${sign} ${labelOf(node)}`;
+  element.textContent = words;
   const wrapper = document.createElement("span");
   wrapper.append(element, ` “${shortened(textOf(node, sentence))}”`);
   return wrapper;
@@ -339,7 +363,7 @@ function showDetails(node) {
     rows.push(["Function", [`${name.label}: ${name.meaning ?? "no description"}${sure}`]]);
   }
   rows.push([isPhrase(node) ? "Text" : "Word", [isolated(isPhrase(node) ? textOf(node, sentence) : node.word)]]);
-  rows.push(["Words", [node.end - node.start === 1 ? `${node.end}` : `${node.start + 1} to ${node.end} (${node.end - node.start} words)`]]);
+  rows.push(["Position", [positionOf(node, sentence.tokens.length)]]);
   if (node.probability !== undefined) rows.push(["Probability", [meter(node.probability), ` ${percent(node.probability)}`]]);
   else if (isRoot(node)) rows.push(["Probability", ["certain: every sentence has one root"]]);
   if (label.example) rows.push(["Example", marked(label.example)]);
@@ -351,6 +375,10 @@ function showDetails(node) {
     list.append(key, value);
   }
   get("details").replaceChildren(title, list);
+}
+
+function positionOf({start, end}, words) {
+  return end - start === 1 ? `word ${end} of ${words}` : `words ${start + 1} to ${end} of ${words}`;
 }
 
 function isolated(text) {
@@ -392,6 +420,7 @@ function moveInTree(event) {
 // Searching for patterns
 
 let searching = new AbortController();
+let searchTimer = 0;
 
 async function searchNow() {
   searching.abort();
@@ -403,6 +432,7 @@ async function searchNow() {
     if (before) showMatches("");
     return;
   }
+  const waiting = setTimeout(() => { get("matches").textContent = "Searching …"; }, 300); // the first search takes a second
   try {
     const treeOf = namesFunction(state.pattern) ? (sentence) => sentence.tree : plainTree;
     const body = {pattern: state.pattern, trees: state.sentences.map(treeOf)};
@@ -413,6 +443,8 @@ async function searchNow() {
   } catch (error) {
     if (error.name === "AbortError") return;
     showMatches([error.message, error.hint].filter(Boolean).join(". "));
+  } finally {
+    clearTimeout(waiting);
   }
 }
 
@@ -557,8 +589,6 @@ function takeExample() {
 }
 
 async function start() {
-  showTheme(localStorage.getItem("fencepost-theme") ?? "auto");
-  listen();
   const link = readLink();
   get("text").value = link.text ?? "";
   showFunctions(link.functions);
@@ -620,9 +650,14 @@ function listen() {
     showProblem(null);
     start();
   });
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault(); // the fragment of the address holds the text
+    get("tree-panel").focus();
+  });
+  addEventListener("hashchange", () => readLink().text !== null && start());
   get("pattern").addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => searchNow().then(remember), 150);
+    clearTimeout(searchTimer);
+    searchTimer = setTimeout(() => searchNow().then(remember), 150);
   });
   get("search-part").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -632,4 +667,6 @@ function listen() {
   get("previous-match").addEventListener("click", () => stepMatch(-1));
 }
 
+showTheme(localStorage.getItem("fencepost-theme") ?? "auto");
+listen();
 start();

@@ -58,9 +58,10 @@ function layOut(nodes, note, labelOf) {
 }
 
 // The drawing, and the element of each node. `options`: labelOf(node) is its label or tag, and note(node) is written
-// below it; differs and matches are sets of nodes; name is what a screen reader calls the tree; describe(node) what it
-// says of a node.
-export function draw(nodes, {labelOf, note = () => "", differs = new Set(), matches = new Set(), name, describe}) {
+// below it; differs, moved and matches are sets of nodes: moved ones hang elsewhere; name is what a screen reader calls
+// the tree; describe(node) what it says of a node.
+export function draw(nodes, options) {
+  const {labelOf, note = () => "", differs = new Set(), moved = new Set(), matches = new Set(), name, describe} = options;
   const boxes = layOut(nodes, note, labelOf);
   const rightToLeft = isRightToLeft(leaves(nodes).map((node) => node.word));
   const width = Math.ceil(boxes[0].width) + 2 * MARGIN;
@@ -79,7 +80,7 @@ export function draw(nodes, {labelOf, note = () => "", differs = new Set(), matc
       const below = boxes[child.index];
       const middle = y(box) + (note(node) ? 24 : 13);
       const path = `M${x(box).toFixed(1)} ${middle - 7}V${middle}H${x(below).toFixed(1)}V${y(below) - SIZES.phrase}`;
-      branches.append(make("path", {class: differs.has(child) ? "branch differs" : "branch", d: path}));
+      branches.append(make("path", {class: moved.has(child) ? "branch differs" : "branch", d: path}));
     }
     return node;
   }).map((node) => {
@@ -95,6 +96,7 @@ export function draw(nodes, {labelOf, note = () => "", differs = new Set(), matc
     const kind = isPhrase(node) ? "phrase" : "tag";
     const plate = Math.max(widthOf(label, kind), widthOf(note(node), "note")) + 12;
     const tall = note(node) ? 32 : 20;
+    group.append(target(x(box), y(box), Math.max(plate, widthOf(node.word ?? "", "word")), isPhrase(node) ? tall : 48));
     group.append(make("rect", {class: "plate", x: x(box) - plate / 2, y: y(box) - 15, width: plate, height: tall, rx: 4}));
     group.append(make("text", {class: kind, x: x(box), y: y(box)}, label));
     if (note(node)) group.append(make("text", {class: "note", x: x(box), y: y(box) + 13}, note(node)));
@@ -114,8 +116,12 @@ export function draw(nodes, {labelOf, note = () => "", differs = new Set(), matc
       covered.setAttribute(key, value);
     }
   };
-  return {svg, elements, rightToLeft, cover};
+  return {svg, elements, rightToLeft, cover, root: x(boxes[0])};
 }
+
+// What can be clicked, without gaps and large enough for a finger.
+const target = (center, line, wide, tall) =>
+  make("rect", {class: "target", x: center - wide / 2 - 4, y: line - 19, width: wide + 8, height: tall + 8});
 
 function depth(node) {
   let count = 0;
@@ -141,7 +147,7 @@ export function toFile(svg, title) {
   copy.setAttribute("font-family", SANS.replaceAll('"', "'"));
   copy.setAttribute("text-anchor", "middle");
   copy.querySelector(".covered").remove();
-  for (const element of copy.querySelectorAll(".plate")) element.remove();
+  for (const element of copy.querySelectorAll(".plate, .target")) element.remove();
   for (const path of copy.querySelectorAll("path")) {
     const attributes = {fill: "none", stroke: "#9aa4ae", "stroke-width": 1.2};
     for (const [key, value] of Object.entries(attributes)) path.setAttribute(key, value);

@@ -77,6 +77,26 @@ export function phrasesNotIn(nodes, others) {
   });
 }
 
+const identity = (node) => (isPhrase(node) ? key(node) : `word ${node.start}`);
+
+// The nodes that both trees have, but below different parents.
+export function movedNodes(nodes, others) {
+  const parents = new Map();
+  for (const node of others) {
+    const known = parents.get(identity(node)) ?? new Set();
+    parents.set(identity(node), known.add(node.parent && identity(node.parent)));
+  }
+  return nodes.filter((node) => node.parent && parents.get(identity(node))?.has(identity(node.parent)) === false);
+}
+
+// The phrases that both trees have, but with different functions, each with its label in the other tree.
+export function renamedNodes(nodes, others) {
+  const labels = new Map(others.filter(isPhrase).map((node) => [key(node), node.label]));
+  return new Map(nodes
+    .filter((node) => isPhrase(node) && labels.has(key(node)) && labels.get(key(node)) !== node.label)
+    .map((node) => [node, labels.get(key(node))]));
+}
+
 export const leaves = (nodes) => nodes.filter((node) => !isPhrase(node));
 
 // The text of a phrase as it is in its sentence, or its words where there is no text.
