@@ -145,6 +145,11 @@ def test_properties_may_be_a_python_dictionary_as_stanza_sends_them(client: Clie
     assert "pos" not in sentence["tokens"][0]
 
 
+def test_annotators_may_be_a_list(client: Client) -> None:
+    (sentence,) = annotate(client, "It works.", annotators=["tokenize", "ssplit", "parse"])
+    assert sentence["parse"] == "(ROOT (S (NP (PRP It)) (VP (VBZ works)) (. .)))"
+
+
 def test_the_body_of_a_form_is_decoded(client: Client) -> None:
     answer = client.ask("POST", "/", "It%20works+well.", Content_Type="application/x-www-form-urlencoded")
     assert [token["word"] for token in answer.json()["sentences"][0]["tokens"]] == ["It", "works", "well", "."]

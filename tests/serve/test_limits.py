@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
 import time
@@ -78,6 +79,15 @@ def test_a_large_body_without_a_length_is_413_too(client: Client) -> None:
         for _ in range(16):
             connection.sendall(piece)
         assert connection.recv(100).startswith(b"HTTP/1.1 413 ")
+
+
+@pytest.mark.parametrize("path", ["/v1/parse", "/v1/search", "/", "/tregex?pattern=NP"])
+def test_a_compressed_body_is_415(client: Client, path: str) -> None:
+    body = gzip.compress(b'{"text": "It works."}')
+    answer = client.ask("POST", path, body, Content_Encoding="gzip", Content_Type="text/plain")
+    assert answer.status == 415
+    assert "the body is compressed (gzip)" in answer.text
+    assert client.ask("POST", "/", "It works.", Content_Encoding="identity").status == 200
 
 
 def test_a_client_that_goes_on_sending_a_refused_body_is_cut_off(

@@ -142,6 +142,8 @@ def test_a_token_is_asked_for_only_where_texts_are_read(tmp_path: Path) -> None:
         assert refused.json()["error"] == "this server needs a token"
         assert server.ask("POST", "/v1/parse", body, Authorization="Bearer wrong").status == 401
         assert server.ask("POST", "/v1/parse", body, Authorization="Bearer s3cret").status == 200
+        assert server.ask("POST", "/v1/parse", body, Authorization="bearer s3cret").status == 200
+        assert server.ask("POST", "/v1/parse", body, Authorization="s3cret").status == 401
         assert server.ask("POST", "/", "It works.").status == 401
         assert server.get("/metrics").status == 401
         assert server.get("/").status == server.get("/healthz").status == server.get("/docs").status == 200
@@ -185,6 +187,26 @@ def test_unknown_addresses_and_methods_are_errors_in_json(client: Client) -> Non
     assert client.get("/v1/parse").json()["error"] == "this address doesn't support this method"
     assert [client.get("/nowhere").status, client.get("/v1/parse").status] == [404, 405]
     assert client.get("/page/../app.py").status == client.get("/page/%2e%2e/app.py").status == 404
+
+
+@pytest.mark.parametrize("path", ["/", "/docs", "/healthz", "/readyz", "/v1/models", "/page/app.js", "/nowhere"])
+def test_head_is_answered_as_get_without_a_body(client: Client, path: str) -> None:
+    asked, answered = client.ask("GET", path), client.ask("HEAD", path)
+    assert answered.status == asked.status
+    assert answered.headers["content-length"] == asked.headers["content-length"]
+    assert answered.body == b""
+
+
+def test_requests_may_follow_each_other_before_they_are_answered(client: Client) -> None:
+    body = b'{"text": "It works.", "format": "brackets"}'
+    parse = b"POST /v1/parse HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    last = b"GET /nowhere HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n"
+    with socket.create_connection(client.address, timeout=20) as connection:
+        connection.sendall(parse + b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n" + parse + last)
+        with connection.makefile("rb") as received:
+            answers = received.read().decode("utf-8")
+    assert re.findall(r"HTTP/1\.1 (\d+)", answers) == ["200", "200", "200", "404"]
+    assert answers.count("(TOP (S (NP (PRP It))") == 2
 
 
 def test_metrics_count_requests_and_sentences(tmp_path: Path) -> None:

@@ -7,12 +7,15 @@ import asyncio
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from fencepost.serve.failures import ClientGoneError, TooLargeError, TooSlowError
+from fencepost.serve.failures import ClientGoneError, CompressedError, TooLargeError, TooSlowError
 from fencepost.serve.settings import SLOWEST_REQUEST, Settings
 
 
 async def read_body(request: Request, settings: Settings) -> bytes:
-    """The body. Raises TooLargeError as soon as it is known to be too large, before all of it has arrived."""
+    """The body. Raises TooLargeError before all of it has arrived, and CompressedError."""
+    encoding = request.headers.get("content-encoding", "identity").lower()
+    if encoding != "identity":
+        raise CompressedError(f"the body is compressed ({encoding[:20]})", hint="send it without Content-Encoding")
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > settings.max_body:
         raise _too_large(settings)

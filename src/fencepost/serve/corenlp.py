@@ -133,7 +133,7 @@ def read_corenlp(query: Mapping[str, str], body: bytes, content_type: str) -> Co
         )
     output = properties.get("outputFormat", "json")
     if output.lower() != "json":
-        raise InvalidError(f"fencepost can't write the outputFormat {output[:50]!r}", hint="use json")
+        raise InvalidError(f"fencepost can't write the outputFormat {output[:50]!r}", hint="use json: the property outputFormat, or output_format in Stanza's client")
     line = _is_true(properties, "ssplit.eolonly")
     newline = properties.get("ssplit.newlineIsSentenceBreak", "never")
     return CoreNlpRequest(
@@ -156,7 +156,14 @@ def _properties(text: str) -> dict[str, str]:
         raise wrong from None
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise wrong
-    return {name: value if isinstance(value, str) else str(value).lower() for name, value in found.items()}
+    return {name: _written(value) for name, value in found.items()}
+
+
+def _written(value: object) -> str:
+    """The value of a property as CoreNLP writes it. Some clients send lists and booleans."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, str) else str(value).lower()
 
 
 def _is_true(properties: Mapping[str, str], name: str) -> bool:

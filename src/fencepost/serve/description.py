@@ -26,13 +26,14 @@ _FAILURES: Final = {
     401: "the token is missing or wrong (only if the server asks for one)",
     408: "the body didn't arrive in time",
     413: "the body is too large",
+    415: "the body is compressed",
     422: "the body isn't valid, a sentence is too long, or the model can't do what is asked",
     429: "too many requests are waiting; try again in a few seconds",
     503: "the answer takes too long, or the server is stopping",
 }
 
 
-_STATUSES: Final = (401, 408, 413, 422, 429, 503)
+_STATUSES: Final = (401, 408, 413, 415, 422, 429, 503)
 _IN_JSON: Final = {"application/json": {"example": {"error": "what is wrong", "hint": "what to do"}}}
 _IN_TEXT: Final = {"text/plain": {"schema": {"type": "string"}, "example": "what is wrong\nhint: what to do"}}
 

@@ -30,6 +30,12 @@ class TooLargeError(RequestError):
     status = 413
 
 
+class CompressedError(RequestError):
+    """The body is compressed."""
+
+    status = 415
+
+
 class InvalidError(RequestError):
     """The body isn't what the endpoint reads."""
 

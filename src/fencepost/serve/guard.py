@@ -75,7 +75,7 @@ class Guard:
         started = time.perf_counter()
         try:
             if self._is_allowed(endpoint, scope):
-                await self._app(scope, receive, answer.send)
+                await self._app(_as_get(scope), receive, answer.send)
             else:
                 missing = UnauthorizedError(
                     "this server needs a token", hint="send the header Authorization: Bearer TOKEN"
@@ -96,7 +96,8 @@ class Guard:
         if self._token is None or endpoint in OPEN or scope["method"] == "OPTIONS":
             return True
         given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        return hmac.compare_digest(given, f"Bearer {self._token}".encode())
+        scheme, _, token = given.partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token, self._token.encode())
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         """One line without any text of the client."""
@@ -104,6 +105,11 @@ class Guard:
         shown = path if path in ENDPOINTS else f"{PAGE}…" if path.startswith(PAGE) else "(another path)"
         client = scope["client"][0] if scope.get("client") else "-"
         ACCESS.info("%s %s %s %d %.1f ms", client, scope["method"], shown, status, 1000 * seconds)
+
+
+def _as_get(scope: Scope) -> Scope:
+    """Lets endpoints answer HEAD as they answer GET; the server leaves out the body."""
+    return {**scope, "method": "GET"} if scope["method"] == "HEAD" else scope
 
 
 class _Answer:
