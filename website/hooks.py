@@ -23,6 +23,7 @@ else:
 PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 REPOSITORY: Final[str] = PROJECT["urls"]["Source"]
 ICON: Final = ROOT / "src" / "fencepost" / "serve" / "page" / "icon.svg"
+LESS_WANTED: Final = ("results/", "changelog.md")  # the search lists guides and the reference before these
 SOURCES: Final = {address: source for source, address in links.OTHER_PAGES.items()}
 
 
@@ -45,6 +46,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     address = page.file.src_uri
     source = SOURCES.get(address, f"docs/{address}")
+    if address.startswith(LESS_WANTED):
+        page.meta["search"] = {"boost": 0.3}
     if address == "labels.md":
         markdown = labels.with_drawings(markdown)
     return links.plain_bars(links.rewrite_links(markdown, source, address, REPOSITORY))

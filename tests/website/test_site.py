@@ -185,9 +185,34 @@ def test_texts_and_links_stand_out_from_their_background(
     page.close()
 
 
+def test_the_search_works_on_a_page_opened_from_a_disk(site: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    requests: list[str] = []
+    errors: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto((site / "reference" / "search.html").as_uri())
+    page.locator("input.md-search__input").press_sequentially("evalb")
+    page.locator(".md-search-result__link[href*='scoring.html']").first.wait_for()
+    assert errors == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    page.close()
+
+
+def test_the_search_lists_guides_before_results(address: str, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(address + "index.html")
+    page.locator("input.md-search__input").press_sequentially("kbest")
+    found = page.locator(".md-search-result__link")
+    found.first.wait_for()
+    assert "/results/" not in (found.first.get_attribute("href") or "")
+    page.close()
+
+
 def test_the_search_finds_a_page(address: str, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto(address + "index.html")
-    page.locator("input.md-search__input").fill("evalb")
+    page.locator("input.md-search__input").press_sequentially("evalb")
     page.locator(".md-search-result__link[href*='scoring.html']").first.wait_for()
     page.close()
