@@ -308,7 +308,7 @@ def test_a_server_that_is_gone_is_an_error(open_page: Open, tmp_path: Path) -> N
         page = open_page("It works.", server=server, expected="ERR_")
         expect(nodes(page).first).to_be_visible()
     page.locator("#text").fill("It works no more.")
-    expect(page.locator("#problem")).to_contain_text("The server doesn't answer.")
+    expect(page.locator("#problem")).to_have_text("The server doesn't answer.Is it still running?")
 
 
 def test_a_token_is_asked_for(open_page: Open, tmp_path: Path) -> None:
@@ -602,9 +602,12 @@ def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
     expect(page.locator("#matches")).to_have_text("2 matches in 2 sentences")
     assert page.locator(".node.matches").count() == 1
     expect(sentences(page).nth(1)).to_contain_text("1×")
+    page.get_by_role("tab", name="Brackets").click()
+    expect(page.locator("#details")).to_be_hidden()
     page.locator("#pattern").press("Enter")
     page.locator("#pattern").press("Enter")
     assert words(page)[0] == "I"
+    expect(page.locator("#drawing")).to_be_visible()
     expect(page.locator("#details h2")).to_have_text("NP: noun phrase")
     page.locator("#pattern").fill("NP < (")
     expect(page.locator("#matches")).to_contain_text("column 7")

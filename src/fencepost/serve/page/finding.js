@@ -1,0 +1,66 @@
+// Finds a pattern in the trees of all sentences.
+
+import {chooseNode, chooseSentence} from "./choosing.js";
+import {namesFunction} from "./labels.js";
+import {postJson} from "./server.js";
+import {showSentences, showTree} from "./showing.js";
+import {count, get, plainTree, remember, shownTree, state} from "./state.js";
+import {chooseView} from "./views.js";
+
+let searching = new AbortController();
+let searchTimer = 0;
+
+export function searchSoon() {
+  clearTimeout(searchTimer);
+  searchTimer = setTimeout(() => searchNow().then(remember), 150);
+}
+
+export async function searchNow() {
+  searching.abort();
+  searching = new AbortController();
+  const before = state.pattern;
+  state.pattern = get("pattern").value.trim();
+  state.found = [];
+  if (!state.pattern || !state.sentences.length) {
+    if (before) showMatches("");
+    return;
+  }
+  const waiting = setTimeout(() => { get("matches").textContent = "Searching …"; }, 300); // the first search takes a second
+  try {
+    const treeOf = namesFunction(state.pattern) ? (sentence) => sentence.tree : plainTree;
+    const body = {pattern: state.pattern, trees: state.sentences.map(treeOf)};
+    const {matches} = await postJson("/v1/search", body, searching.signal);
+    state.found = matches.map((match) => ({sentence: match.tree, node: match.node}));
+    const inSentences = new Set(state.found.map((match) => match.sentence)).size;
+    showMatches(`${count(matches.length, "match", "matches")} in ${count(inSentences, "sentence")}`);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    showMatches([error.message, error.hint].filter(Boolean).join(". "));
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+function showMatches(text) {
+  get("matches").textContent = text;
+  showSentences();
+  showTree();
+}
+
+export function matchesInTree(tree) {
+  if (state.rank) return new Set();
+  const own = state.found.filter((match) => match.sentence === state.sentence);
+  return new Set(own.map((match) => tree.nodes[match.node]));
+}
+
+export function stepMatch(step) {
+  if (!state.found.length) return;
+  const at = state.found.findIndex((match) => match.sentence === state.sentence && match.node === state.node?.index);
+  const here = state.found.findIndex((match) => match.sentence >= state.sentence);
+  const next = at < 0 ? Math.max(0, here) : (at + step + state.found.length) % state.found.length;
+  const {sentence, node} = state.found[next];
+  chooseView("tree");
+  chooseSentence(sentence, {keep: state.rank === 0});
+  chooseNode(shownTree().nodes[node]);
+  state.drawing.elements[node].scrollIntoView({block: "nearest", inline: "center"});
+}

@@ -1,0 +1,108 @@
+// Parses the text while it is typed.
+
+import {chooseSentence} from "./choosing.js";
+import {searchNow} from "./finding.js";
+import {cancel, parse, postJson} from "./server.js";
+import {showProblem, showSentences, showStatus, showTree} from "./showing.js";
+import {chosenModel, count, get, plainTree, remember, shownSentence, state} from "./state.js";
+
+const TREES = 10; // best trees of a sentence
+const LONG = 1000; // characters; of a longer text all trees come first, and the chosen sentence is analyzed then
+const QUICK = 50; // milliseconds of silence after which a short text is parsed
+const ANALYSIS = {kbest: TREES, probabilities: true};
+const LATIN = new Set(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "pl", "hu", "eu", "tr", "id"]);
+let timer = 0;
+
+export function parseSoon(choose) {
+  clearTimeout(timer);
+  const {length} = get("text").value;
+  timer = setTimeout(() => parseNow(choose), length < 2000 ? QUICK : length < 20_000 ? 300 : 800);
+}
+
+function common() {
+  const functions = chosenModel()?.functions ?? false; // also while they are hidden: then they are explained all the same
+  return state.model ? {functions, model: state.model} : {functions};
+}
+
+function request() {
+  const text = get("text").value;
+  const wish = text.length > LONG ? common() : {...common(), ...ANALYSIS};
+  if (state.reading !== "tokens") return {...wish, text, mode: state.reading};
+  const lines = text.split("\n").map((line) => line.split(/\s+/).filter(Boolean));
+  return {...wish, tokens: lines.filter((words) => words.length)};
+}
+
+// Asks for more about a sentence of a long text.
+export async function analyzeShown() {
+  const number = state.sentence;
+  const sentence = shownSentence();
+  if (!sentence || sentence.kbest || sentence.isAnalyzed) return;
+  sentence.isAnalyzed = true;
+  const words = sentence.tokens.map((token) => token.text);
+  const asked = state.reading === "tokens" ? {tokens: words} : {text: sentence.text, mode: "line"};
+  const {sentences: [found]} = await postJson("/v1/parse", {...common(), ...ANALYSIS, ...asked});
+  if (state.sentences[number] !== sentence || !found || plainTree(found) !== plainTree(sentence)) return;
+  state.sentences[number] = {...found, offset: sentence.offset, document: sentence.document};
+  if (state.sentence === number && !state.node) showTree();
+}
+
+// `choose` gets the sentences and says which one to show.
+export async function parseNow(choose = () => 0) {
+  const asked = performance.now();
+  let all = [];
+  cancel();
+  get("drawing").classList.add("old");
+  try {
+    if (get("text").value.trim()) {
+      await parse(request(), (sentences) => {
+        const first = !all.length;
+        all = [...all, ...sentences];
+        state.sentences = all;
+        if (first || state.sentence >= all.length) chooseSentence(choose(all));
+        showSentences();
+        const words = all.reduce((sum, each) => sum + each.tokens.length, 0);
+        const figures = `${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`;
+        showStatus([figures, doubts(all)].filter(Boolean).join(". "));
+      });
+    }
+    showProblem(null);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    showProblem(error);
+    if (all.length) return;
+  }
+  if (!all.length) {
+    state.sentences = [];
+    chooseSentence(0);
+    showSentences();
+    showStatus("");
+  }
+  chooseSentence(choose(all), {keep: true});
+  if (get("text").value.length > LONG) analyzeShown().catch(showProblem);
+  get("drawing").classList.remove("old");
+  searchNow();
+  remember();
+}
+
+// What to say if a text isn't in the script of the model's language: its trees mean nothing then.
+function doubts(sentences) {
+  const language = chosenModel()?.language;
+  const letters = sentences.flatMap((each) => each.tokens.map((token) => token.text.match(/\p{L}/u)?.[0])).filter(Boolean);
+  const foreign = letters.filter((letter) => !/\p{Script=Latin}/u.test(letter));
+  if (!LATIN.has(language) || foreign.length <= letters.length / 2) return "";
+  return `This model parses ${new Intl.DisplayNames("en", {type: "language"}).of(language)}: don't rely on this tree.`;
+}
+
+// The sentence at the caret. Offsets from the server count characters, positions in the page UTF-16 units.
+export function sentenceAtCaret(sentences) {
+  const {value, selectionStart} = get("text");
+  const caret = [...value.slice(0, selectionStart)].length;
+  if (state.reading === "tokens") return lineAtCaret(value.slice(0, selectionStart), sentences.length);
+  const after = sentences.findIndex((each) => each.offset > caret);
+  return Math.max(0, (after < 0 ? sentences.length : after) - 1);
+}
+
+function lineAtCaret(before, most) {
+  const lines = before.split("\n").filter((line) => line.trim()).length;
+  return Math.min(Math.max(0, lines - 1), most - 1);
+}
