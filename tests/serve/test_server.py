@@ -31,6 +31,31 @@ def test_a_server_that_is_told_to_stop_finishes_what_is_under_way() -> None:
         assert not any("Traceback" in line for line in server.log)
 
 
+def test_processes_that_are_told_to_stop_refuse_connections_while_they_finish() -> None:
+    with Process("--workers", "2") as server, ThreadPoolExecutor(1) as pool:
+        assert server.parse(text="It works.").status == 200
+        answer = pool.submit(server.parse, text=LONG * 4)
+        wait_for(lambda: re.search(r"fencepost_sentences_total [2-9]", server.get("/metrics").text))
+        server.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: refuses(server))
+        assert not answer.done()
+        assert len(answer.result().json()["sentences"]) == 1200
+        assert server.process.wait(60) == 0
+
+
+def refuses(server: Process) -> bool:
+    """Whether a connection is refused. One that is accepted and never answered doesn't count."""
+    try:
+        with server.connect() as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: here\r\n\r\n")
+            connection.recv(1)
+    except ConnectionRefusedError:
+        return True
+    except ConnectionResetError:
+        pass
+    return False
+
+
 def test_ctrl_c_stops_a_server_with_the_status_of_an_interruption() -> None:
     with Process() as server:
         assert server.get("/healthz").text == "ok\n"

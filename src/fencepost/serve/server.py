@@ -46,7 +46,7 @@ def run(settings: Settings, announce: Callable[[str], None]) -> None:
         else:
             announce(address)
             config = _config(partial(worker_app, settings, os.getpid()), settings, factory=True)
-            supervisor = Multiprocess(config, sockets=[listener])
+            supervisor = _Supervisor(config, sockets=[listener])
             supervisor.run()
             if any(each.exitcode == STARTUP_FAILURE for each in supervisor.processes):
                 raise WorkerError("a process of the server couldn't start", hint="its message is above")
@@ -68,6 +68,13 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         if sig == signal.SIGTERM:
             self._captured_signals.remove(sig)  # a server that is told to stop has done its job: exit status 0
+
+
+class _Supervisor(Multiprocess):
+    def terminate_all(self) -> None:
+        super().terminate_all()
+        for each in self.sockets:
+            each.close()  # a connection made from now on would wait until the last request is answered, and be reset then
 
 
 def _config(app: Any, settings: Settings, *, factory: bool = False) -> uvicorn.Config:
