@@ -8,7 +8,7 @@ import {chosenModel, count, get, plainTree, remember, shownSentence, state} from
 
 const TREES = 10; // best trees of a sentence
 const LONG = 1000; // characters; of a longer text all trees come first, and the chosen sentence is analyzed then
-const QUICK = 50; // milliseconds of silence after which a short text is parsed
+const QUICK = 30; // milliseconds of silence after which a short text is parsed
 const ANALYSIS = {kbest: TREES, probabilities: true};
 const LATIN = new Set(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "pl", "hu", "eu", "tr", "id"]);
 let timer = 0;
