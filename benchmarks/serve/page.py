@@ -9,9 +9,8 @@ import os
 import statistics
 from urllib.parse import quote
 
-from playwright.sync_api import Browser, Page, sync_playwright
-
 from benchmarks.serve.server import serving
+from playwright.sync_api import Browser, Page, sync_playwright
 from tests.serve.browser import CHROMIUM, FLAGS
 from tests.serve.test_page import KEYSTROKE, TWENTY
 

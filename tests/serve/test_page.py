@@ -239,7 +239,8 @@ def test_the_space_between_a_tag_and_its_word_can_be_clicked(open_page: Open) ->
     page = open_page("It works.")
     tag = page.locator("#drawing .tag").first.bounding_box()
     word = page.locator("#drawing .word").first.bounding_box()
-    assert tag and word
+    assert tag
+    assert word
     page.mouse.click(word["x"] + word["width"] / 2, (tag["y"] + tag["height"] + word["y"]) / 2)
     expect(page.locator("#details h2")).to_have_text("PRP: personal pronoun")
 

@@ -133,7 +133,10 @@ def read_corenlp(query: Mapping[str, str], body: bytes, content_type: str) -> Co
         )
     output = properties.get("outputFormat", "json")
     if output.lower() != "json":
-        raise InvalidError(f"fencepost can't write the outputFormat {output[:50]!r}", hint="use json: the property outputFormat, or output_format in Stanza's client")
+        raise InvalidError(
+            f"fencepost can't write the outputFormat {output[:50]!r}",
+            hint="use json: the property outputFormat, or output_format in Stanza's client",
+        )
     line = _is_true(properties, "ssplit.eolonly")
     newline = properties.get("ssplit.newlineIsSentenceBreak", "never")
     return CoreNlpRequest(

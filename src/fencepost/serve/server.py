@@ -74,7 +74,7 @@ class _Supervisor(Multiprocess):
     def terminate_all(self) -> None:
         super().terminate_all()
         for each in self.sockets:
-            each.close()  # a connection made from now on would wait until the last request is answered, and be reset then
+            each.close()  # a connection made from now on would wait for nothing
 
 
 def _config(app: Any, settings: Settings, *, factory: bool = False) -> uvicorn.Config:
