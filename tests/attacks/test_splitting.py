@@ -59,8 +59,21 @@ def seconds(text: str, language: str) -> float:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("text", ["Bk. »v", "Ll. »i", '. ”u "A."', "Mo.\n»a", "D. «b» c", "Ok! » Ada sagde", "A.” B"])
-def test_quotes_of_a_language_in_pieces_are_the_same_text(text: str, language: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e\nNT. : i",
+        ". " + "(" * 39 + "Difficult\n1. N",
+        "Bk. »v",
+        "Ll. »i",
+        '. ”u "A."',
+        "Mo.\n»a",
+        "D. «b» c",
+        "Ok! » Ada sagde",
+        "A.” B",
+    ],
+)
+def test_text_in_pieces_is_the_same_text(text: str, language: str) -> None:
     assert list(read_stream(text, language=language)) == list(read_stream([text], language=language))
 
 

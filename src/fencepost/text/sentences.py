@@ -54,9 +54,7 @@ _ENDS_OF_CLAUSES: Final = re.compile(f"{_ENDS.pattern}|[,;]")
 _ROMAN: Final = re.compile(r"[IVXLCDM]{2,}|[VXLCDM]")
 _MOST_BORDERS_AHEAD: Final = 5  # in the words that are looked at after a stop
 _LONGEST_ASIDE: Final = 200  # characters; a bracket that is still open after them was never closed
-# Every stop looks at the beginning of its sentence: without limits, a million blanks or signs there would take hours.
-_MOST_BLANKS: Final = 64
-_MOST_SIGNS: Final = 500
+_MOST_SIGNS: Final = 500  # before the first word of a sentence; every stop looks at them, so a million would take hours
 _BLANK_LINES: Final = re.compile(r"\n[^\S\n]*\n\s*")
 _LINES: Final = re.compile(r"\n")
 _WORD: Final = re.compile(r"[A-Za-z]")
@@ -111,7 +109,7 @@ def _strip(text: str, start: int, end: int) -> Span | None:
 
 
 def _split(text: str, part: Span, words: SentenceWords) -> Iterator[Span]:
-    source = text[part.start : part.end]
+    source = text[part.start : part.end + 1]  # a blank after the last colon makes it that of a speaker
     classes = classify(source.translate(words.quotes) if words.quotes else source)
     # English words are looked up by their classes, in which letters with accents are plain.
     spelling = classes if words is ENGLISH else source
@@ -136,7 +134,7 @@ def _split(text: str, part: Span, words: SentenceWords) -> Iterator[Span]:
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
             first = _NOT_BLANK.search(classes, end)
-            begin = max(end, first.start() - _MOST_BLANKS) if first else end
+            begin = first.start() if first else len(classes)
     if span := _strip(text, part.start + begin, part.end):
         yield span
 
