@@ -40,8 +40,10 @@ BETWEEN = "\n\n"  # always the end of a sentence
 # benepar 0.2.0 with random weights of the paper's size: sentences per CPU-second and peak MB
 BENEPAR = {"benepar, its defaults": (10.1, 3812), "benepar, batches of 500 tokens": (25, 837)}
 BENEPAR_WORDS = 24.5  # words per sentence, on average
-ONE_SENTENCE = """
-import json, resource, sys, time
+MOST_POINTS = 200  # of a curve in the drawing
+ONE_SENTENCE = r"""
+import json, re, sys, time
+from pathlib import Path
 from fencepost import load
 parser, words = load(sys.argv[1]), json.loads(sys.argv[2])
 parser.parse([words[:10]])
@@ -52,7 +54,8 @@ for _ in range(3):
     best = min(best or 1e9, time.process_time() - began)
     if best > 5:
         break
-print(json.dumps([best, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6]))
+peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())  # getrusage counts the parent's, too
+print(json.dumps([best, int(peak[1]) * 1024 / 1e6]))
 """
 
 
@@ -281,7 +284,10 @@ def draw(arguments: argparse.Namespace) -> None:
     from matplotlib import pyplot
 
     results = _results(arguments.results)
-    figure, ((cost, memory), (word_cost, word_memory)) = pyplot.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
+    figure = pyplot.figure(figsize=(11, 10.5), layout="constrained")
+    grid = figure.add_gridspec(3, 2)
+    places = (grid[0, 0], grid[0, 1], grid[1, :], grid[2, 0], grid[2, 1])
+    cost, memory, flat, word_cost, word_memory = axes = [figure.add_subplot(place) for place in places]
     runs = [each for each in results if each["question"] == "sentences"]
     for command, model, workers in dict.fromkeys((each["command"], each["model"], each["workers"]) for each in runs):
         label = {"command": command, "model": model, "workers": workers}
@@ -292,8 +298,10 @@ def draw(arguments: argparse.Namespace) -> None:
         samples = _samples(results, {**label, "size": own[-1]["size"]})
         for part, of in (("parent", _parent_mb), ("a worker", _worker_mb)) if workers > 1 else (("", _parent_mb),):
             points = [(each["sentences"], of(each)) for each in samples if each["sentences"] and of(each)]
-            memory.plot(*zip(*points, strict=True), label=f"{name}{', ' * bool(part)}{part}")
-    for model in dict.fromkeys(each["model"] for each in results if each["question"] == "words"):
+            points = points[:: max(1, len(points) // MOST_POINTS)]
+            for axis in (memory, flat):
+                axis.plot(*zip(*points, strict=True), label=f"{name}{', ' * bool(part)}{part}")
+    for model in dict.fromkeys(each["model"] for each in results if each["question"] in ("sentences", "words")):
         single = [each for each in results if each["question"] == "words" and each["model"] == model]
         lengths = [each["words"] for each in single]
         word_cost.plot(lengths, [1000 * each["cpu_seconds"] for each in single], marker="o", label=model)
@@ -303,13 +311,16 @@ def draw(arguments: argparse.Namespace) -> None:
         memory.axhline(peak, color="grey", linestyle=style, label=name)
     rate, _ = BENEPAR["benepar, its defaults"]
     word_cost.plot([BENEPAR_WORDS], [1000 / rate], "x", color="grey", label="benepar, its defaults")
-    cost.set(xlabel="sentences", ylabel="CPU-milliseconds per sentence", ylim=(1, None))
+    cost.set(xlabel="sentences", ylabel="CPU-milliseconds per sentence", ylim=(0.2, None))
     memory.set(xlabel="sentences parsed so far", ylabel="MB per process", ylim=(50, None))
     word_cost.set(xlabel="words in the sentence", ylabel="CPU-milliseconds per sentence")
     word_memory.set(xlabel="words in the sentence", ylabel="peak MB", ylim=(50, None))
+    flat.set(xlabel="sentences parsed so far", ylabel="MB per process", ylim=(0, None))
+    flat.xaxis.set_major_formatter("{x:,.0f}")
     for axis in (cost, memory, word_cost, word_memory):
         axis.set(xscale="log", yscale="log")
-        axis.legend(fontsize="small")
+    for axis in axes:
+        axis.legend(fontsize="small", loc="lower right" if axis is flat else "best")
     figure.savefig(arguments.svg, metadata={"Date": None})
 
 

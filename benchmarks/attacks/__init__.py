@@ -3,6 +3,7 @@
     python -m benchmarks.attacks brackets --cases 1000000 --seed 1 --processes 8
     python -m benchmarks.attacks text --cases 1000000 --seed 1 --processes 8 --through pipe
     python -m benchmarks.attacks text --cases 20000 --seed 1 --through spacy
+    python -m benchmarks.attacks splitting --cases 1400000 --seed 1
     python -m benchmarks.attacks patterns --cases 2000 --seed 1
     python -m benchmarks.attacks folders --cases 5000 --seed 1
     python -m benchmarks.attacks crafted --cases 2247

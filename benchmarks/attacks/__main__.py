@@ -7,11 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import attacks
-from benchmarks.attacks import brackets, crafted, disks, folders, killed_commands, kills, patterns, report, soak, text
+from benchmarks.attacks import (
+    brackets,
+    crafted,
+    disks,
+    folders,
+    killed_commands,
+    kills,
+    patterns,
+    report,
+    soak,
+    splitting,
+    text,
+)
 from benchmarks.attacks.harness import RESULTS, Attack, fuzz
 
 FUZZED: dict[str, Callable[[], Attack]] = {
     "brackets": brackets.Brackets,
+    "splitting": splitting.Splitting,
     "folders": folders.Folders,
     "patterns": patterns.Patterns,
     "crafted": crafted.Crafted,

@@ -225,6 +225,10 @@ def _checked_output(status: int, out: str, options: tuple[str, ...]) -> str:
     return f"{' '.join(options) or 'brackets'}: {status}"
 
 
+def random_characters(generator: random.Random) -> str:
+    return "".join(chr(generator.randrange(0x11_0000)) for _ in range(generator.randint(1, 8)))
+
+
 def _text(generator: random.Random) -> str:
     parts: list[str] = []
     for _ in range(generator.choice((1, 3, 10, 40))):
@@ -234,7 +238,7 @@ def _text(generator: random.Random) -> str:
         elif kind < 0.9:
             parts.append(generator.choice(ODD))
         else:
-            parts.append("".join(chr(generator.randrange(0x11_0000)) for _ in range(generator.randint(1, 8))))
+            parts.append(random_characters(generator))
         parts.append(generator.choice((" ", " ", " ", "", "\n")))
     text = "".join(parts)
     for _ in range(generator.choice((0, 0, 2))):  # cut, repeat or swap a piece

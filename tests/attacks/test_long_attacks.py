@@ -17,6 +17,7 @@ from benchmarks.attacks.harness import Attack, Generator, Outcome
 from benchmarks.attacks.killed_commands import KilledCommands, KilledServers
 from benchmarks.attacks.kills import Kills, count_kills
 from benchmarks.attacks.patterns import Patterns
+from benchmarks.attacks.splitting import Splitting
 from benchmarks.attacks.text import Text
 from benchmarks.attacks.watch import Watch
 
@@ -26,6 +27,7 @@ SECONDS = 60
 ATTACKS: dict[str, tuple[Attack, int]] = {
     "brackets": (Brackets(), 300),
     "patterns": (Patterns(), 100),
+    "splitting": (Splitting(size=5_000, every=50), 420),
     "text through Python": (Text("en", "api"), 20),
     "texts together": (Text("en", "pipe"), 1),
     "text through the command": (Text("en", "command"), 10),

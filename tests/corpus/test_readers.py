@@ -49,7 +49,7 @@ def test_a_document_without_an_id_is_named_by_its_place(tmp_path: Path) -> None:
         (b'{"text": "It."}', Columns("id"), "no field 'id'"),
         (b'{"id": "x", "text": null}', Columns(), "'text' is null, not a string"),
         (b'{"id": "x", "text": ["It."]}', Columns(), "'text' is a list, not a string"),
-        (b'{"id": 1.5, "text": "It."}', Columns(), "'id' is a number, not a string or a whole number"),
+        (b'{"id": 1.5, "text": "It."}', Columns(), "'id' is a decimal number, not a string or a whole number"),
         (b'{"id": true, "text": "It."}', Columns(), "'id' is true or false, not a string or a whole number"),
         (b'{"id": "", "text": "It."}', Columns(), "'id' is empty"),
         (b'{"id": "x", "text": "\\ud800"}', Columns(), "'text' has half of a surrogate pair"),

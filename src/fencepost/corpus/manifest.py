@@ -18,6 +18,7 @@ from fencepost.parsing.load import default_backend
 from fencepost.storage.fingerprint import fingerprint
 from fencepost.storage.model_files import read_digests
 from fencepost.storage.model_folder import ModelFolder
+from fencepost.text.languages import rules, text_language
 
 Manifest: TypeAlias = "dict[str, Any]"
 FORMAT: Final = 2
@@ -51,9 +52,11 @@ def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Se
 
 
 def versions(settings: PartSettings) -> dict[str, str]:
-    """The versions of what decides the bytes of a part: the last digits of scores, and what is a letter."""
-    backend = default_backend(ModelFolder.open(settings.model), settings.device)
-    names = ["numpy", {"onnx": "onnxruntime", "torch": "torch"}[backend]]
+    """The versions of what decides the bytes of a part: the last digits of scores, and what is a letter or a word."""
+    folder = ModelFolder.open(settings.model)
+    language = text_language(settings.language, folder.config.language)
+    backend = default_backend(folder, settings.device)
+    names = ["numpy", {"onnx": "onnxruntime", "torch": "torch"}[backend], *rules(language).packages]
     if settings.format == "parquet":
         load_pyarrow("writing Parquet files")
         names.append("pyarrow")

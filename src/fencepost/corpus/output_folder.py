@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -124,7 +125,9 @@ class OutputFolder:
         """The counts of a part, or None if it isn't complete."""
         try:
             state = _read(self._state_path(number))
-            return _counts(state) if self._part_path(number).lstat().st_size == state["bytes"] else None
+            about = self._part_path(number).lstat()
+            is_complete = stat.S_ISREG(about.st_mode) and about.st_size == state["bytes"]
+            return _counts(state) if is_complete else None
         except _WRONG:
             return None
 
@@ -147,7 +150,7 @@ class OutputFolder:
             total = total.plus(_counts(state))
             errors += [json.dumps(error, ensure_ascii=False) + "\n" for error in state.pop("errors")]
             listed.append({"name": self._part_path(number).name, **state})
-        self._write(self.path / ERRORS, "".join(errors).encode())
+        self._write(self.path / ERRORS, "".join(errors).encode("utf-8", "backslashreplace"))
         self._manifest = {**self._manifest, "complete": True, **total._asdict(), "parts": listed}
         self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
         self._remove_state()
@@ -244,7 +247,8 @@ class OutputFolder:
 
 
 def _json(data: object, indent: int | None = None) -> bytes:
-    return (json.dumps(data, ensure_ascii=False, indent=indent) + "\n").encode()
+    # Names from the command line needn't be UTF-8; a backslash before their bytes is JSON for the same name.
+    return (json.dumps(data, ensure_ascii=False, indent=indent) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _read(path: Path) -> Any:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, Protocol
 
 from fencepost.errors import EncodingError, InputError, MissingExtraError
+from fencepost.storage.text_reader import TIMES, UNPACKED
 
 if TYPE_CHECKING:
     from fencepost.corpus.inputs import InputFile, Packing
 
 LARGEST: Final = 1 << 26  # bytes of a line or of a whole text: it must fit in memory many times over
 _PIECE: Final = 1 << 16
+_ZSTD_PIECE: Final = 1 << 10  # packed bytes, which unpack to 32 MB at most
 
 
 class RawLine(NamedTuple):
@@ -91,25 +93,77 @@ class PackedFile:
 
 
 class _DamagedError(Exception):
-    pass
+    def __init__(self, problem: str, before: bytes = b"") -> None:
+        super().__init__(problem)
+        self.before = before  # bytes that could still be unpacked
 
 
 def _open(file: InputFile) -> BinaryIO:
     if file.packing is None:
         return open(file.path, "rb")
-    begin_frame, damage = unpacker(file.packing)
-    return io.BufferedReader(_Unpacked(open(file.path, "rb"), begin_frame, damage), _PIECE)
+    return io.BufferedReader(_Unpacked(open(file.path, "rb"), unpacker(file.packing)), _PIECE)
 
 
-def unpacker(packing: Packing) -> tuple[Callable[[], Any], type[Exception]]:
-    """What unpacks a frame, and the error that it raises at damaged bytes."""
+def unpacker(packing: Packing) -> Callable[[], Frame]:
+    """What begins to unpack a frame."""
     if packing == "gz":
-        return lambda: zlib.decompressobj(31), zlib.error
+        return GzipFrame
     try:
         import zstandard  # here: an extra
     except ModuleNotFoundError as error:
         raise MissingExtraError("zstandard", "corpus", "reading .zst files") from error
-    return lambda: zstandard.ZstdDecompressor().decompressobj(), zstandard.ZstdError
+    return lambda: ZstdFrame(zstandard)
+
+
+class Frame(Protocol):
+    """One packed stream. A file may have several, one after the other."""
+
+    ended: bool
+
+    def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
+        """Some unpacked bytes, and the packed ones that are left. At damage it raises _DamagedError."""
+        ...
+
+
+class GzipFrame:
+    def __init__(self) -> None:
+        self._unpacker = zlib.decompressobj(31)
+        self.ended = False
+
+    def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
+        before = self._unpacker.copy()
+        try:
+            content = self._unpacker.decompress(packed, _PIECE)
+        except zlib.error as error:
+            raise _DamagedError(str(error), _before_damage(before, packed)) from error
+        self.ended = self._unpacker.eof
+        return content, self._unpacker.unused_data if self.ended else self._unpacker.unconsumed_tail
+
+
+def _before_damage(unpacker: Any, packed: bytes) -> bytes:
+    """All bytes that can be unpacked. zlib gives none of those that it has unpacked in the call that finds damage."""
+    content = []
+    with suppress(zlib.error):
+        for place in range(len(packed)):
+            content.append(unpacker.decompress(packed[place : place + 1]))
+    return b"".join(content)
+
+
+class ZstdFrame:
+    def __init__(self, zstandard: Any) -> None:
+        self._unpacker = zstandard.ZstdDecompressor().decompressobj()
+        self._error = zstandard.ZstdError
+        self.ended = False
+
+    def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
+        # It unpacks all that it gets, and four bytes may unpack to 128 kB.
+        now, later = packed[:_ZSTD_PIECE], packed[_ZSTD_PIECE:]
+        try:
+            content = self._unpacker.decompress(now)
+        except self._error as error:
+            raise _DamagedError(str(error)) from error
+        self.ended = self._unpacker.eof
+        return content, self._unpacker.unused_data + later if self.ended else later
 
 
 class _Unpacked(io.RawIOBase):
@@ -119,24 +173,30 @@ class _Unpacked(io.RawIOBase):
     gzip's reads before it finds damage depends on the calls; here, the same lines come before the damage every time.
     """
 
-    def __init__(self, packed: BinaryIO, begin_frame: Callable[[], Any], damage: type[Exception]) -> None:
+    def __init__(self, packed: BinaryIO, begin_frame: Callable[[], Frame]) -> None:
         self._packed = packed
         self._begin_frame = begin_frame
-        self._damage = damage
-        self._frame: Any = None
+        self._frame: Frame | None = None
+        self._left = b""  # packed bytes that were read
         self._ready = memoryview(b"")
+        self._damage: _DamagedError | None = None
+        self._read = self._size = 0  # packed and unpacked bytes so far
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready:
-            piece = self._packed.read(_PIECE)
-            if not piece:
+            if self._damage is not None:
+                raise self._damage
+            if not self._left:
+                self._left = self._packed.read(_PIECE)
+                self._read += len(self._left)
+            if not self._left:
                 if self._frame is not None:
                     raise _DamagedError("it is cut short")
                 return 0
-            self._ready = memoryview(self._unpack(piece))
+            self._ready = memoryview(self._unpack())
         size = min(len(buffer), len(self._ready))
         buffer[:size] = self._ready[:size]
         self._ready = self._ready[size:]
@@ -146,18 +206,21 @@ class _Unpacked(io.RawIOBase):
         self._packed.close()
         super().close()
 
-    def _unpack(self, piece: bytes) -> bytes:
-        unpacked = []
-        while piece:
-            if self._frame is None:
-                piece = piece.lstrip(b"\0")  # tapes and some tools fill up the last block of a file
-                if not piece:
-                    break
-                self._frame = self._begin_frame()
-            try:
-                unpacked.append(self._frame.decompress(piece))
-            except self._damage as error:
-                raise _DamagedError(str(error)) from error
-            piece = self._frame.unused_data if self._frame.eof else b""
-            self._frame = None if self._frame.eof else self._frame
-        return b"".join(unpacked)
+    def _unpack(self) -> bytes:
+        """The next bytes, which may be none. What comes before damage is handed out before the damage is an error."""
+        if self._frame is None:
+            self._left = self._left.lstrip(b"\0")  # tapes and some tools fill up the last block of a file
+            if not self._left:
+                return b""
+            self._frame = self._begin_frame()
+        try:
+            content, self._left = self._frame.unpack(self._left)
+        except _DamagedError as error:
+            self._damage = error
+            return error.before
+        self._size += len(content)
+        if self._size > max(UNPACKED, TIMES * self._read):
+            self._damage = _DamagedError(f"it unpacks to more than {TIMES} times its size")
+        if self._frame.ended:
+            self._frame = None
+        return content

@@ -10,7 +10,9 @@ from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.readers import Columns, Outline, RawDocument, Reader, checked_id, checked_text, load_pyarrow
 from fencepost.errors import EncodingError, UsageError
 
-_ROWS: Final = 1_024  # in memory at once
+_ROWS: Final = 1_024  # in memory at once, but fewer of large texts
+_MOST: Final = 1 << 29  # bytes of them, even if all rows have the largest text of their row group
+_BUFFER: Final = 1 << 20  # bytes read at once; without a buffer, all texts of a row group are
 _NOT_UTF8: Final = object()
 
 
@@ -55,7 +57,7 @@ class ParquetReader(Reader):
     def _open(self) -> Any:
         if self._parquet is None:
             try:
-                self._parquet = self._pyarrow.parquet.ParquetFile(self.file.path)
+                self._parquet = self._pyarrow.parquet.ParquetFile(self.file.path, buffer_size=_BUFFER)
             except (OSError, self._pyarrow.ArrowException) as error:
                 raise EncodingError(f"damaged Parquet file: {error}", source=self.file.path) from error
         return self._parquet
@@ -68,9 +70,15 @@ class ParquetReader(Reader):
                 raise UsageError(
                     f"{self.file.path} has no column {name!r}", hint=f"{option} takes one of {', '.join(names)}"
                 )
+        for name in (self.columns.text, self.columns.id_name):
+            if names.count(name) > 1:
+                raise UsageError(
+                    f"{self.file.path} has {names.count(name)} columns {name!r}", hint="give each column its own name"
+                )
         type_ = schema.field(self.columns.text).type
         type_ = type_.value_type if types.is_dictionary(type_) else type_
-        if not (types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)):
+        is_text = types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_)
+        if not is_text and not types.is_null(type_):  # other files of the same data may have texts
             raise UsageError(
                 f"{self.file.path}: the column {self.columns.text!r} has the type {type_}",
                 hint="--text-column takes a column of strings",
@@ -84,8 +92,9 @@ class ParquetReader(Reader):
         row = first
         try:
             for batch in self._batches(names, first, last):
-                for values in _values(batch):
-                    yield self._document(row, values)
+                columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+                for index in range(batch.num_rows):
+                    yield self._document(row, {name: _value(column[index]) for name, column in columns.items()})
                     row += 1
         except (OSError, self._pyarrow.ArrowException) as error:
             for damaged in range(row, last):
@@ -96,15 +105,18 @@ class ParquetReader(Reader):
         parquet = self._open()
         begin = 0
         for group in range(parquet.num_row_groups):
-            count = parquet.metadata.row_group(group).num_rows
-            row, begin = begin, begin + count
+            metadata = parquet.metadata.row_group(group)
+            row, begin = begin, begin + metadata.num_rows
             if first >= begin or row >= last:
                 continue
-            for batch in parquet.iter_batches(_ROWS, row_groups=[group], columns=names, use_threads=False):
+            rows = max(1, min(_ROWS, _MOST // max(1, *(_size(metadata, name) for name in names))))
+            for batch in parquet.iter_batches(rows, row_groups=[group], columns=names, use_threads=False):
                 low, high = max(first - row, 0), min(last - row, batch.num_rows)
                 if low < high:
                     yield batch.slice(low, high - low)
                 row += batch.num_rows
+                if row >= last:
+                    break
 
     def _document(self, row: int, values: dict[str, object]) -> RawDocument:
         columns, record = self.columns, row + 1
@@ -125,17 +137,8 @@ def _checked(check: Callable[[object, str], _Checked], values: dict[str, object]
     return (None, f"{name!r} isn't UTF-8") if values[name] is _NOT_UTF8 else check(values[name], name)
 
 
-def _values(batch: Any) -> list[dict[str, object]]:
-    """The rows of a batch. Some programs write strings that aren't UTF-8; Arrow finds that out only here."""
-    try:
-        rows: list[dict[str, object]] = batch.to_pylist()
-    except UnicodeDecodeError:
-        columns = {name: list(map(_value, column)) for name, column in zip(batch.schema.names, batch, strict=True)}
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return rows
-
-
 def _value(scalar: Any) -> object:
+    """Some programs write strings that aren't UTF-8; Arrow finds that out only here."""
     try:
         return scalar.as_py()
     except UnicodeDecodeError:
@@ -146,6 +149,10 @@ def _average_sizes(metadata: Any, column: str) -> Iterator[int]:
     """The size of each row's text: the average of its row group, for that is known without reading the texts."""
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
-        parts = map(group.column, range(group.num_columns))
-        size = sum(part.total_uncompressed_size for part in parts if part.path_in_schema == column)
-        yield from repeat(max(size // max(group.num_rows, 1), 1), group.num_rows)
+        yield from repeat(max(_size(group, column) // max(group.num_rows, 1), 1), group.num_rows)
+
+
+def _size(group: Any, column: str) -> int:
+    """The unpacked bytes of a column in a row group."""
+    parts = map(group.column, range(group.num_columns))
+    return sum(part.total_uncompressed_size for part in parts if part.path_in_schema == column)

@@ -207,7 +207,7 @@ def checked_text(value: object, name: str) -> tuple[str | None, str | None]:
 
 
 def _shown(value: object) -> str:
-    names = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "a string"}
+    names = {type(None): "null", bool: "true or false", int: "a number", float: "a decimal number", str: "a string"}
     return names.get(type(value), "a list" if isinstance(value, list) else "an object")
 
 

@@ -18,7 +18,7 @@ from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
 from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindConstituents, FindFunctions, Job, Result
 from fencepost.storage.model_files import naming
-from fencepost.text.languages import is_language, rules
+from fencepost.text.languages import rules, text_language
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.trees.tree import Tree
@@ -340,8 +340,7 @@ class Parser:
 
         The chosen one of a model of several languages; but a model may also have treebanks of one, such as ``news``.
         """
-        chosen = self._source.language if self._source is not None else None
-        return chosen if chosen is not None and is_language(chosen) else self.config.language
+        return text_language(self._source.language if self._source is not None else None, self.config.language)
 
     @property
     def runs_on_cpu(self) -> bool:

@@ -10,7 +10,8 @@ from fencepost.errors import MissingExtraError
 from fencepost.text.tokens import Token
 from fencepost.trees.tree import NOT_TEXT
 
-_LONGEST_TEXT: Final = 12_000  # characters; the analyser refuses more than 49,149 bytes
+# Characters. The analyser refuses more than 65,535 bytes after it has spelled them out, and one can become 33 bytes.
+_LONGEST_TEXT: Final = 1_900
 _NOUNS: Final = ("名詞", "代名詞")
 _NUMERAL: Final = "数詞"
 _ALONE: Final = ("副詞可能", "助数詞可能")  # nouns of time and counters aren't joined to other nouns
@@ -45,7 +46,7 @@ class JapaneseTokenizer:
     def __call__(self, sentence: str) -> list[Token]:
         tokens, position = [], 0
         for word in self._words(sentence):
-            start = sentence.index(word.text, position) if word.text else position
+            start = sentence.index(word.text, position)
             position = start + len(word.text)
             tokens.append(Token(word.text, start, position, NOT_TEXT.sub("\ufffd", word.text)))
         return tokens
@@ -74,7 +75,8 @@ class JapaneseTokenizer:
         if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
             return [_Word(text, _FIXED)]
         found = self._local.tokenizer.tokenize(text)
-        return [_Word(text[each.begin() : each.end()], each.part_of_speech()) for each in found]
+        # It reads "…" as three full stops, of which two have no letters.
+        return [_Word(text[each.begin() : each.end()], each.part_of_speech()) for each in found if len(each)]
 
 
 def _without_will(word: _Word) -> list[_Word]:

@@ -55,6 +55,9 @@ class LanguageTokenizer:
         self._clitic = _ending(rules.clitics, "(?<=-)" if rules.hyphen_stays else "")
         self._prefix = re.compile(rf"(?i:{_alternatives(rules.prefixes)})-(?=[A-Za-zÀ-ž])") if rules.prefixes else None
         self._suffix = _ending(rules.endings)
+        # A word may be a million letters long: only its end is looked at, and only once.
+        self._longest_ending = max(map(len, (*rules.clitics, *rules.endings)), default=0)
+        self._longest_kept = max(map(len, rules.kept), default=0)
         self._joined_first = frozenset(words[0] for words in rules.joined)
 
     def __call__(self, sentence: str) -> list[Token]:
@@ -99,20 +102,27 @@ class LanguageTokenizer:
         if lower in rules.kept:
             yield self._part(sentence, start, end)
             return
-        ends = [end]
-        while self._clitic and (clitic := self._clitic.search(text)) and clitic.start() >= rules.shortest_stem:
-            ends.append(start + clitic.start())
-            text = text[: clitic.start()]
-        while self._suffix and text.lower() not in rules.kept and (suffix := self._suffix.search(text)):
-            if suffix.start() < rules.shortest_stem:
-                break
-            ends.append(start + suffix.start())
-            text = text[: suffix.start()]
-        borders = [start, *reversed(ends)]
+        borders = [end]
+        length = len(text)
+        while (clitic := self._cut(self._clitic, text, length)) is not None:
+            length = clitic
+            borders.append(start + length)
+        while not self._is_kept(text, length) and (suffix := self._cut(self._suffix, text, length)) is not None:
+            length = suffix
+            borders.append(start + length)
+        borders = [start, *reversed(borders)]
         for index, (left, right) in enumerate(pairwise(borders)):
             part = self._part(sentence, left, right)
-            before, after = rules.seam * (index > 0), rules.seam * (index < len(ends) - 1)
+            before, after = rules.seam * (index > 0), rules.seam * (index < len(borders) - 2)
             yield part._replace(form=before + part.form + after) if rules.seam else part
+
+    def _cut(self, ending: re.Pattern[str] | None, text: str, length: int) -> int | None:
+        """Where an ending begins at the end of the first ``length`` letters; None if too little is left before it."""
+        match = ending.search(text, max(0, length - self._longest_ending), length) if ending else None
+        return match.start() if match and match.start() >= self._rules.shortest_stem else None
+
+    def _is_kept(self, text: str, length: int) -> bool:
+        return length <= self._longest_kept and text[:length].lower() in self._rules.kept
 
     def _part(self, sentence: str, start: int, end: int) -> _Part:
         form = sentence[start:end].translate(_CURLY) if end - start > 1 else sentence[start:end]

@@ -33,6 +33,7 @@ class Rules(NamedTuple):
     language: str
     sentences: SentenceWords
     tokenize: Callable[[str], list[Token]]
+    packages: tuple[str, ...] = ()  # whose versions decide what is a word
 
 
 _ENGLISH: Final = Rules("en", ENGLISH, tokenize)
@@ -52,6 +53,11 @@ def rules(language: str = "en") -> Rules:
 def is_language(name: str) -> bool:
     """True if a name looks like the code of a language, such as ``fo`` or ``is-historical``."""
     return re.fullmatch(r"[A-Za-z]{2,3}(?:[-_].*)?", name) is not None
+
+
+def text_language(chosen: str | None, default: str) -> str:
+    """The language whose rules split text for a model: the chosen one, unless that is a treebank such as ``news``."""
+    return chosen if chosen is not None and is_language(chosen) else default
 
 
 @lru_cache(maxsize=64)
@@ -77,7 +83,8 @@ def _find(language: str) -> Rules:
     if found.analyser == "sudachi":
         from fencepost.text.japanese import JapaneseTokenizer  # here: it needs an extra
 
-        return Rules(code, found.sentences, JapaneseTokenizer(found.tokens.joined))
+        packages = ("SudachiPy", "SudachiDict-core")
+        return Rules(code, found.sentences, JapaneseTokenizer(found.tokens.joined), packages)
     from fencepost.text.language_tokens import LanguageTokenizer  # here: English doesn't need it
 
     return Rules(code, found.sentences, LanguageTokenizer(found.tokens, found.sentences.quotes))

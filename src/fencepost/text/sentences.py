@@ -4,7 +4,7 @@ lines that stand for themselves (layout.py) and, if asked, at every line end."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import require_choice
@@ -46,17 +46,19 @@ _LONGEST_WORD: Final = 24
 _UNIT: Final = re.compile(r"[0-9]\s?(?:[a-z]|°\s?[CFK])\Z")
 _TIME: Final = re.compile(r"[0-9]\s?[ap]\.m\Z", re.IGNORECASE)
 _PRONOUN_I: Final = re.compile(r"\b(?:and|or|nor|than|as|not|am|is|was)\sI\Z")
-_FRONTED: Final = re.compile(r"\W*(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s[^,;:]{0,30}")
-_ENUMERATION: Final = re.compile(r"\W*(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[A-Za-z]|[ivx]{1,5}|[IVX]{1,5})")
+_FRONTED: Final = re.compile(r"\W{0,64}(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s[^,;:]{0,30}")
+_ENUMERATION: Final = re.compile(r"\W{0,64}(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[A-Za-z]|[ivx]{1,5}|[IVX]{1,5})")
 _ORDINAL: Final = re.compile(r"[0-9]{1,2}|[IVX]{1,5}")
 _CLAUSE: Final = re.compile(r"\s([a-z]{1,20})(?=[\s,])")
 _ENDS_OF_CLAUSES: Final = re.compile(f"{_ENDS.pattern}|[,;]")
 _ROMAN: Final = re.compile(r"[IVXLCDM]{2,}|[VXLCDM]")
 _MOST_BORDERS_AHEAD: Final = 5  # in the words that are looked at after a stop
 _LONGEST_ASIDE: Final = 200  # characters; a bracket that is still open after them was never closed
+_MOST_SIGNS: Final = 500  # before the first word of a sentence; every stop looks at them, so a million would take hours
 _BLANK_LINES: Final = re.compile(r"\n[^\S\n]*\n\s*")
 _LINES: Final = re.compile(r"\n")
 _WORD: Final = re.compile(r"[A-Za-z]")
+_NOT_BLANK: Final = re.compile(r"\S")
 
 
 def split_sentences(text: str, mode: Mode = "text", language: str = "en") -> list[Span]:
@@ -68,14 +70,15 @@ def split_sentences(text: str, mode: Mode = "text", language: str = "en") -> lis
     return [sentence for part in parts for sentence in _split(text, part, words)]
 
 
-def count_certain(text: str, spans: list[Span], mode: Mode = "text") -> int:
+def count_certain(text: str, spans: list[Span], mode: Mode = "text", language: str = "en") -> int:
     """How many of the sentences are final, whatever text comes next."""
     if not spans or border(mode).search(text, spans[-1].end):
         return len(spans)
     if mode == "line":
         return len(spans) - 1
     recent = range(max(0, len(spans) - _MOST_BORDERS_AHEAD), len(spans) - 1)
-    return next((index for index in recent if _may_join(text, spans[index])), len(spans) - 1)
+    quotes = rules(language).sentences.quotes
+    return next((index for index in recent if _may_join(text, spans[index], quotes)), len(spans) - 1)
 
 
 def border(mode: Mode) -> re.Pattern[str]:
@@ -84,10 +87,10 @@ def border(mode: Mode) -> re.Pattern[str]:
     return _BLANK_LINES if mode == "text" else _LINES
 
 
-def _may_join(text: str, span: Span) -> bool:
+def _may_join(text: str, span: Span, quotes: Mapping[int, str]) -> bool:
     """True if the text breaks off in the words after a sentence, whose rest may show that it doesn't end there."""
-    following = classify(text[span.end :])
-    is_quoted = classify(text[span.end - 1]) in _CLOSING_QUOTES
+    following = classify(text[span.end :].translate(quotes))
+    is_quoted = classify(text[span.end - 1].translate(quotes)) in _CLOSING_QUOTES
     matches = (pattern.match(following) for pattern in (_NEXT, _NOTE, _SMILEY, *((_SPEAKER,) if is_quoted else ())))
     return any(match is not None and match.end() == len(following) for match in matches)
 
@@ -106,13 +109,15 @@ def _strip(text: str, start: int, end: int) -> Span | None:
 
 
 def _split(text: str, part: Span, words: SentenceWords) -> Iterator[Span]:
-    source = text[part.start : part.end]
+    source = text[part.start : part.end + 1]  # a blank after the last colon makes it that of a speaker
     classes = classify(source.translate(words.quotes) if words.quotes else source)
     # English words are looked up by their classes, in which letters with accents are plain.
     spelling = classes if words is ENGLISH else source
     begin = 0
     for stop in (_ENDS_OF_CLAUSES if words.clauses else _ENDS).finditer(classes):
         end = stop.start()
+        if end < begin:
+            continue
         if stop[0] == "\n":
             ends = is_line_border(classes, begin, end)
         elif stop[0] in (BULLET, ")"):
@@ -128,7 +133,8 @@ def _split(text: str, part: Span, words: SentenceWords) -> Iterator[Span]:
         if ends:
             if span := _strip(text, part.start + begin, part.start + end):
                 yield span
-            begin = end
+            first = _NOT_BLANK.search(classes, end)
+            begin = first.start() if first else len(classes)
     if span := _strip(text, part.start + begin, part.end):
         yield span
 
@@ -169,7 +175,7 @@ _CLOSING_QUOTES: Final = ('"', "'", "”")
 
 def _begins_in_lower_case(classes: str, begin: int, end: int) -> bool:
     """True if the sentence itself begins in lower case, as people write in chats."""
-    first = _WORD.search(classes, begin, end)
+    first = _WORD.search(classes, begin, min(end, begin + _MOST_SIGNS))
     return first is not None and first[0].islower()
 
 
@@ -177,7 +183,11 @@ def _is_in_brackets(classes: str, begin: int, stop: int) -> bool:
     """True if a bracket was opened inside the sentence, after its first word, and is still open."""
     near = max(begin, stop - _LONGEST_ASIDE)
     opened = max(classes.rfind("(", near, stop), classes.rfind("[", near, stop))
-    if opened <= begin or not classes[opened - 1].isspace() or not _WORD.search(classes, begin, opened):
+    if (
+        opened <= begin
+        or not classes[opened - 1].isspace()
+        or not _WORD.search(classes, max(begin, opened - _MOST_SIGNS), opened)
+    ):
         return False
     return opened > max(classes.rfind(")", opened, stop), classes.rfind("]", opened, stop))
 

@@ -67,7 +67,7 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text", language: str = "en"
         if may_wait and not past_end.search(held, max(len(held) - len(piece) - _NEAR, 0)):
             continue
         spans = split_sentences(held, mode, language)
-        certain = count_certain(held, spans, mode)
+        certain = count_certain(held, spans, mode, language)
         done = spans[certain].start if certain < len(spans) else len(held)
         yield from _read(held, spans[:certain], offset, split)
         spans = [Span(span.start - done, span.end - done) for span in spans[certain:]]
