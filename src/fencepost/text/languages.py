@@ -54,6 +54,14 @@ def is_language(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z]{2,3}(?:[-_].*)?", name) is not None
 
 
+def text_language(language: str, chosen: str | None) -> str:
+    """The language whose rules split text for a model: the chosen one of several, or the model's ``language``.
+
+    A model may also have treebanks of one language, such as ``news``: these names don't count.
+    """
+    return chosen if chosen is not None and is_language(chosen) else language
+
+
 @lru_cache(maxsize=64)
 def _find(language: str) -> Rules:
     code = language.lower().replace("_", "-")

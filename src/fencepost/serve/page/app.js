@@ -109,7 +109,8 @@ async function parseNow(choose = () => 0) {
         if (first || state.sentence >= all.length) chooseSentence(choose(all));
         showSentences();
         const words = all.reduce((sum, each) => sum + each.tokens.length, 0);
-        showStatus(`${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`);
+        const warnings = all.flatMap((each) => each.warnings ?? []).map((each) => `${capital(each)} `);
+        showStatus(`${warnings.join("")}${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`);
       });
     }
     showProblem(null);
