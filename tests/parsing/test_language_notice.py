@@ -22,12 +22,13 @@ from fencepost.errors import LanguageWarning
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers
+from fencepost.text.tokens import tokenize
 from fencepost.training.train import train
 from tests.samples import TREES, tiny_config
 
 SENTENCES: Final = ["Ich weiß nicht, ob sie heute noch kommt.", "Wir haben die Katze gestern im Garten gesehen."]
 GERMAN: Final = " ".join(SENTENCES)
-WORDS: Final = [sentence.removesuffix(".").split() for sentence in SENTENCES]
+WORDS: Final = [[token.form for token in tokenize(sentence)] for sentence in SENTENCES]
 ENGLISH: Final = "The cat is always on the sofa. We saw it in the garden yesterday. It was there for an hour."
 MESSAGE: Final = "^the text looks like German; the model (model )?knows English\nhint: use a model for the language"
 
@@ -88,7 +89,7 @@ def test_a_stream_is_noticed_before_it_ends(parser: Parser) -> None:
     def endless() -> Iterator[list[str]]:
         yield from WORDS
         while True:
-            yield ["und", "so", "weiter"]
+            yield ["Das", "war", "aber", "schon", "sehr", "schön"]
 
     trees = parser.iter_parse(endless(), batch_tokens=10)
     with pytest.warns(LanguageWarning, match=MESSAGE):

@@ -90,7 +90,7 @@ def run_corpus(options: Options, job: Job) -> Counts:
     """Parses what isn't parsed yet, and returns what became of all documents."""
     folder = OutputFolder(options.out, job.manifest)
     with folder.opened():
-        languages = LanguageReport(job.manifest["model"]["name"], job.language)
+        languages = LanguageReport(Path(job.manifest["model"]["name"]).name, job.language)
         if folder.is_complete:
             languages.sum_up(folder.other_languages, folder.counts.documents)
             return folder.counts
