@@ -64,7 +64,9 @@ def print_false_alarms(arguments: argparse.Namespace, treebanks: dict[str, list[
 
 
 def print_row(text: str, model: str, documents: Sequence[Sequence[Sentence]], show: int) -> None:
-    texts = list(pieces(documents, FALSE_ALARMS))[:: 1 + sum(map(len, documents)) // (FALSE_ALARMS * MOST)]
+    texts = list(pieces(documents, FALSE_ALARMS, FALSE_ALARMS))[
+        :: 1 + sum(map(len, documents)) // (FALSE_ALARMS * MOST)
+    ]
     began = time.process_time()
     found = [noticed(model, each) for each in texts]
     micros = (time.process_time() - began) / max(len(texts) * FALSE_ALARMS, 1) * 1e6
@@ -76,11 +78,7 @@ def print_row(text: str, model: str, documents: Sequence[Sequence[Sentence]], sh
 
 
 def print_misses(treebanks: dict[str, list[list[Sentence]]]) -> None:
-    everyday = {
-        code: [[token.text for token in each.tokens] for each in read_stream([text.strip()], "line")]
-        for code, text in tomllib.loads(EVERYDAY.read_text("utf-8")).items()
-        if code != "en"
-    }
+    everyday = {code: sentences for code, sentences in everyday_sentences().items() if code != "en"}
     sources = {f"{code}, everyday": (code, [sentences]) for code, sentences in everyday.items()}
     plain = {code: [[without_accents(word) for word in each] for each in texts] for code, texts in everyday.items()}
     sources |= {
@@ -92,7 +90,7 @@ def print_misses(treebanks: dict[str, list[list[Sentence]]]) -> None:
     for name, (code, documents) in sources.items():
         cells, texts = [], []
         for length in LENGTHS:
-            texts = list(pieces(documents, length))[:MOST]
+            texts = list(pieces(documents, length, 1 if "," in name else length))[:MOST]
             found = [noticed("en", each) for each in texts]
             cells.append(percent(found.count(None), len(found)))
             if length == FALSE_ALARMS:
@@ -106,10 +104,11 @@ def print_pairs(treebanks: dict[str, list[list[Sentence]]]) -> None:
     """Misses of the models of other languages: rows are models, columns are texts."""
     print("\nmissed texts of 5 sentences, by the language of the model")
     print(row(["model", *treebanks, "en"]) + "\n" + row(["---"] * (2 + len(treebanks))))
+    english = [everyday_sentences()["en"]]
     for model in treebanks:
         cells = []
-        for documents in [*treebanks.values(), []]:
-            texts = list(pieces(documents, 5))[:300]
+        for documents in [*treebanks.values(), english]:
+            texts = list(pieces(documents, 5, 5))[:300]
             found = [noticed(model, each) for each in texts]
             cells.append(percent(found.count(None), len(found)))
         print(row([model, *cells]), flush=True)
@@ -127,10 +126,18 @@ def is_right(found: str, code: str) -> bool:
     return own is not None and any(part in found for part in own.split(" or ")[0].split(", "))
 
 
-def pieces(documents: Iterable[Sequence[Sentence]], length: int) -> Iterator[Sequence[Sentence]]:
+def pieces(documents: Iterable[Sequence[Sentence]], length: int, step: int) -> Iterator[Sequence[Sentence]]:
+    """The texts of so many sentences. Those of the few everyday sentences overlap."""
     for document in documents:
-        for start in range(0, len(document) - length + 1, length):
+        for start in range(0, len(document) - length + 1, step):
             yield document[start : start + length]
+
+
+def everyday_sentences() -> dict[str, list[Sentence]]:
+    return {
+        code: [[token.text for token in each.tokens] for each in read_stream([text.strip()], "line")]
+        for code, text in tomllib.loads(EVERYDAY.read_text("utf-8")).items()
+    }
 
 
 def lines(path: Path) -> list[list[Sentence]]:

@@ -237,7 +237,9 @@ def test_sentences_of_a_text_are_listed(open_page: Open) -> None:
 
 def test_the_page_says_that_the_text_is_in_another_language(open_page: Open) -> None:
     page = open_page("Ich weiß nicht, ob sie heute noch kommt.")
-    expect(page.locator("#status")).to_contain_text("The text looks like German; the model en knows English. 1 sentence")
+    expect(page.locator("#status")).to_contain_text(
+        "The text looks like German; the model en knows English. 1 sentence"
+    )
 
 
 def test_the_sentence_at_the_caret_is_shown_while_typing(open_page: Open) -> None:
