@@ -72,7 +72,7 @@ class LanguageWatch:
     """Watches the sentences of one input, and says at most once that they aren't in the model's language.
 
     >>> watch = LanguageWatch("en")
-    >>> for sentence in ("Die Katze liegt immer auf dem Sofa.", "Wir haben sie gestern im Garten gesehen."):
+    >>> for sentence in ("Ich weiß nicht ob sie noch kommt", "Wir haben sie gestern im Garten gesehen und gehört"):
     ...     print(watch.look(sentence.split()))
     None
     OtherLanguage(name='German', is_part=False)
