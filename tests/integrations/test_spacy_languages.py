@@ -15,6 +15,7 @@ from fencepost.errors import LanguageWarning, UsageError
 from fencepost.integrations.universal_tags import universal_tags
 from fencepost.training.train import train
 from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Sentence
 from tests.function_samples import random_function_model
 from tests.samples import TREES, marked, tiny_config
 
@@ -70,9 +71,12 @@ def test_the_parser_reads_the_forms_of_the_models_treebank(
     seen: list[tuple[str, ...]] = []
     parser = nlp.get_pipe("fencepost").parser
     parse = parser.parse
-    monkeypatch.setattr(
-        parser, "parse", lambda given, **rest: seen.extend(each.words for each in given) or parse(given)
-    )
+
+    def watched(given: list[Sentence], **rest: Any) -> Any:
+        seen.extend(each.words for each in given)
+        return parse(given, **rest)
+
+    monkeypatch.setattr(parser, "parse", watched)
     doc = nlp("„Ja“, sagte er.")
     assert seen == [('"', "Ja", '"', ",", "sagte", "er", ".")]
     assert [token.text for token in doc][:3] == ["„", "Ja", "“"]
