@@ -41,7 +41,7 @@ def _rebuild(kind: type[FencepostError], args: tuple[str], state: dict[str, obje
 
 
 class LanguageWarning(UserWarning):
-    """There are no rules for splitting text of the model's language."""
+    """The text isn't in the model's language, or there are no rules for splitting text of that language."""
 
 
 class UsageError(FencepostError):

@@ -23,7 +23,7 @@ class Progress:
         self.what, self.total, self.unit = what, total, unit
         self.count = self._earlier = done
         self.note = ""  # shown at the end of the line
-        self._shown = not hidden and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._shown = not hidden and _is_terminal()
         self._began = time.monotonic()
         self._next = self._began + _REDRAW_SECONDS
 
@@ -35,8 +35,7 @@ class Progress:
     def clear(self) -> None:
         """Clears the line, so that something else can be written; a later ``advance`` draws it again."""
         if self._shown:
-            _control("\r\x1b[K")
-            sys.stderr.flush()
+            clear_line()
 
     def line(self, seconds: float) -> str:
         """The text of the line after this many seconds."""
@@ -65,6 +64,17 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.clear()
+
+
+def clear_line() -> None:
+    """Clears whatever progress is shown, for a message from elsewhere."""
+    if _is_terminal():
+        _control("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _control(sequence: str) -> None:

@@ -200,8 +200,8 @@ def test_a_language_without_rules_for_words_is_refused_before_anything_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "in.jsonl").write_bytes(lines(0, 2))
-    monkeypatch.setattr("fencepost.corpus.manifest.text_language", lambda chosen, default: "zh")
+    monkeypatch.setattr("fencepost.corpus.manifest.text_language", lambda language, chosen: "zh")
     with pytest.raises(UsageError, match="can't find the words of a text in Chinese"):
         Job.of(Options([str(tmp_path / "in.jsonl")], tmp_path / "out"))
     assert not (tmp_path / "out").exists()
-    assert languages.text_language("news", "zh") == "zh"
+    assert languages.text_language("zh", "news") == "zh"

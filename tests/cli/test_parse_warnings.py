@@ -16,14 +16,14 @@ JAPANESE = (
 )
 
 
-def warnings(text: str, letters: str | None = None, language: str = "en") -> list[str]:
-    """The first line of each warning about a text, read by a model of English, or of these letters."""
+def warnings(text: str, letters: str | None = None, *, looks_at_letters: bool = True) -> list[str]:
+    """The first line of each warning about a text, read by a model with an English alphabet, or with these letters."""
     vocabularies = Vocabularies.of(TREES, tiny_config())
     if letters is not None:
         vocabularies = Vocabularies(
             vocabularies.labels, vocabularies.words, vocabularies.tags, Vocab.of(letters, 6), vocabularies.root
         )
-    watcher = Watcher(vocabularies, language)
+    watcher = Watcher(vocabularies, "tlh", looks_at_letters=looks_at_letters)
     found = [warning for item in items_of_text(text, "text") for warning in watcher.look([item])]
     return [warning.splitlines()[0] for warning in [*found, *watcher.finish()]]
 
@@ -43,10 +43,9 @@ def test_a_name_in_another_script_is_no_reason_to_warn() -> None:
     assert warnings(f"{ENGLISH} 猫 {ENGLISH}") == []
 
 
-def test_a_model_without_an_alphabet_goes_by_its_language() -> None:
-    assert len(warnings(JAPANESE, letters="")) == 1
-    assert warnings(JAPANESE, letters="", language="ja") == []
-    assert warnings(ENGLISH, letters="") == []
+def test_letters_count_only_for_a_model_with_an_alphabet_and_a_language_that_is_not_known_otherwise() -> None:
+    assert warnings(JAPANESE, letters="") == []
+    assert warnings(JAPANESE, looks_at_letters=False) == []
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_an_actor_with_another_version_or_model_makes_nothing(shard: Shard, sett
 def test_shards_and_parts_survive_the_way_to_other_nodes(shard: Shard) -> None:
     assert shard.repeated
     assert _shard_from_text(_shard_to_text(shard)) == shard
-    part = Part(3, b"\0\xff", 2, 1, 5, [Failure(None, "a.jsonl", 2, "not JSON")])
+    part = Part(3, b"\0\xff", 2, 1, 5, [Failure(None, "a.jsonl", 2, "not JSON")], {"German": 1})
     assert _part_from_row(_part_to_row(3, part)) == part
     error = _part_from_row(_part_to_row(3, WorkerError("lost", hint="again")))
     assert isinstance(error, WorkerError)

@@ -259,6 +259,13 @@ def test_sentences_of_a_text_are_listed(open_page: Open) -> None:
     expect(page.locator("#status")).to_contain_text("3 sentences, 15 words")
 
 
+def test_the_page_says_that_the_text_is_in_another_language(open_page: Open) -> None:
+    page = open_page("Ich weiß nicht, ob sie heute noch kommt.")
+    expect(page.locator("#status")).to_contain_text(
+        "The text looks like German; the model en knows English. 1 sentence"
+    )
+
+
 def test_the_sentence_at_the_caret_is_shown_while_typing(open_page: Open) -> None:
     page = open_page("One dog barks. Two dogs bark.")
     expect(sentences(page)).to_have_count(2)
@@ -414,12 +421,12 @@ def test_a_text_can_be_typed_and_a_pattern_at_once(open_page: Open) -> None:
     expect(page.locator("#matches")).to_have_text("1 match in 1 sentence")
 
 
-def test_a_tree_of_another_script_is_not_trusted(open_page: Open) -> None:
+def test_the_page_says_that_the_text_is_in_another_script(open_page: Open) -> None:
     page = open_page("הילד הקטן קרא ספר.")
-    expect(page.locator("#status")).to_contain_text("This model parses English: don't rely on this tree.")
+    expect(page.locator("#status")).to_contain_text("The text looks like Hebrew; the model en knows English.")
     page.locator("#text").fill("She wrote “שלום” on the wall.")
     expect(page.locator("#status")).to_contain_text("9 words")
-    expect(page.locator("#status")).not_to_contain_text("rely")
+    expect(page.locator("#status")).not_to_contain_text("looks like")
 
 
 def test_examples_can_be_tried(open_page: Open) -> None:

@@ -180,3 +180,34 @@ def test_labels_are_explained(client: Client) -> None:
     assert labels["phrases"]["PP"] == {"meaning": "prepositional phrase", "example": "They met *in the park*."}
     assert labels["tags"]["NNS"]["meaning"] == "noun, plural"
     assert labels["functions"]["SBJ"]["meaning"] == "subject"
+
+
+GERMAN = (
+    "Ich weiß nicht, ob sie heute noch kommt. Wir haben die Katze gestern im Garten gesehen. Das war aber sehr schön."
+)
+NOTICE = "the text looks like German; the model en knows English"
+
+
+@pytest.mark.parametrize("given", [{"text": GERMAN}, {"text": GERMAN.split(". ")}, {"tokens": GERMAN.split()}], ids=str)
+def test_text_in_another_language_is_noticed_in_a_field_of_its_own(client: Client, given: dict[str, Any]) -> None:
+    answer = client.parse(**given).json()
+    assert answer["warnings"] == [NOTICE]
+    assert not any("warnings" in sentence for sentence in answer["sentences"])
+    assert client.parse(**given, format="brackets").text.startswith("(TOP ")
+
+
+def test_text_in_the_language_of_the_model_has_no_such_field(client: Client) -> None:
+    assert set(client.parse(text=TEXT).json()) == {"model", "sentences"}
+    assert not any("warnings" in line for line in client.parse(text=TEXT, stream=True).lines())
+
+
+@pytest.mark.parametrize("text", [GERMAN, GERMAN * 100, GERMAN.partition(".")[0]], ids=["few", "many", "one"])
+def test_one_line_of_a_stream_has_the_warning(client: Client, text: str) -> None:
+    lines = client.parse(text=text, stream=True).lines()
+    assert [line["warnings"] for line in lines if "warnings" in line] == [[NOTICE]]
+
+
+def test_each_request_is_looked_at_by_itself(client: Client) -> None:
+    for _ in range(2):
+        assert "warnings" not in client.parse(text="Das ist gut.").json()
+        assert client.parse(text=GERMAN).json()["warnings"] == [NOTICE]

@@ -25,6 +25,7 @@ from fencepost.errors import (
     UsageError,
     WorkerError,
 )
+from fencepost.progress import clear_line
 
 COMMANDS: Final = (
     "parse",
@@ -137,6 +138,7 @@ def _plain_warnings() -> Iterator[None]:
 
     def show(message: Warning | str, category: type[Warning], *rest: Any) -> None:
         if issubclass(category, LanguageWarning):
+            clear_line()
             sys.stderr.write(f"warning: {message}\n")
         else:
             shown(message, category, *rest)

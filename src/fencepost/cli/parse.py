@@ -121,7 +121,11 @@ def run(arguments: argparse.Namespace) -> int:
     with Workers(parser, arguments.workers) as workers, open_output(arguments.output) as file:
         writer = WRITERS[arguments.format](file)
         try:
-            watcher = Watcher(parser.vocabularies, parser.config.language)
+            watcher = Watcher(
+                parser.vocabularies,
+                parser.config.language,
+                looks_at_letters=not parser.language_notice.knows_language,
+            )
             chunks = analyze_items(parser, workers, items, source.is_waiting, arguments)
             parsed, bad = _write(chunks, source, watcher, writer, file, arguments)
         finally:

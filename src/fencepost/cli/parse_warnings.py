@@ -1,9 +1,12 @@
-"""Warnings of ``fencepost parse``, each given once: the input is already trees, or in a script unknown to the model."""
+"""Warnings of ``fencepost parse``, each given once: the input is already trees, or in letters unknown to the model.
+
+Whether text is in the model's language is noticed in ``parsing.language_notice``. Letters are looked at here only for a
+language that isn't known there.
+"""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -21,9 +24,10 @@ TREES: Final = (
 class Watcher:
     """Checks the first sentence and the first ``ENOUGH_LETTERS`` letters of the input."""
 
-    def __init__(self, vocabularies: Vocabularies, language: str) -> None:
+    def __init__(self, vocabularies: Vocabularies, language: str, *, looks_at_letters: bool) -> None:
         self.letters = frozenset(vocabularies.letters.symbols)
         self.language = language
+        self.looks_at_letters = looks_at_letters
         self.is_first = True
         self.known = self.seen = 0
 
@@ -34,7 +38,7 @@ class Watcher:
                 self.is_first = False
                 if _TREE.match(item.text_sentence.text):
                     yield TREES
-            if self.seen < ENOUGH_LETTERS:
+            if self.looks_at_letters and self.seen < ENOUGH_LETTERS:
                 letters = [letter for letter in item.text_sentence.text if letter.isalpha()]
                 self.seen += len(letters)
                 self.known += sum(map(self._knows, letters))
@@ -54,7 +58,5 @@ class Watcher:
             )
 
     def _knows(self, letter: str) -> bool:
-        if self.letters:
-            return not self.letters.isdisjoint((letter, letter.lower(), letter.upper()))
         # A model that reads sub-words has no alphabet of its own.
-        return self.language != "en" or "LATIN" in unicodedata.name(letter, "")
+        return not self.letters or not self.letters.isdisjoint((letter, letter.lower(), letter.upper()))

@@ -54,7 +54,7 @@ def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Se
 def versions(settings: PartSettings) -> dict[str, str]:
     """The versions of what decides the bytes of a part: the last digits of scores, and what is a letter or a word."""
     folder = ModelFolder.open(settings.model)
-    language = text_language(settings.language, folder.config.language)
+    language = text_language(folder.config.language, settings.language)
     backend = default_backend(folder, settings.device)
     names = ["numpy", {"onnx": "onnxruntime", "torch": "torch"}[backend], *rules(language).packages]
     if settings.format == "parquet":

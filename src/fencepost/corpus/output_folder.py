@@ -13,6 +13,7 @@ import json
 import os
 import re
 import stat
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -88,6 +89,11 @@ class OutputFolder:
         """Those of a complete run."""
         return Counts(*(self._manifest[name] for name in Counts._fields))
 
+    @property
+    def other_languages(self) -> dict[str, int]:
+        """In a complete run, the documents with text in another language than the model's, by that language."""
+        return _languages(self._manifest.get("other_languages", {}))  # older runs didn't look
+
     def read_plan(self) -> Plan | None:
         """The plan of the run that is going on here, if there is one. A damaged one is made again, and is the same."""
         if not self._has_begun:
@@ -114,6 +120,7 @@ class OutputFolder:
             "errors": [failure._asdict() for failure in part.failures],
             "sentences": part.sentences,
             "tokens": part.tokens,
+            "other_languages": part.other_languages,
             "bytes": len(part.content),
             "sha256": hashlib.sha256(part.content).hexdigest(),
         }
@@ -125,6 +132,7 @@ class OutputFolder:
         """The counts of a part, or None if it isn't complete."""
         try:
             state = _read(self._state_path(number))
+            _languages(state["other_languages"])
             about = self._part_path(number).lstat()
             is_complete = stat.S_ISREG(about.st_mode) and about.st_size == state["bytes"]
             return _counts(state) if is_complete else None
@@ -145,13 +153,16 @@ class OutputFolder:
         """Writes the list of errors and the whole manifest, when all parts are there."""
         total, listed = Counts(), []
         errors: list[str] = []
+        others: Counter[str] = Counter()
         for number in range(parts):
             state = _read(self._state_path(number))
             total = total.plus(_counts(state))
+            others.update(_languages(state.pop("other_languages")))
             errors += [json.dumps(error, ensure_ascii=False) + "\n" for error in state.pop("errors")]
             listed.append({"name": self._part_path(number).name, **state})
         self._write(self.path / ERRORS, "".join(errors).encode("utf-8", "backslashreplace"))
-        self._manifest = {**self._manifest, "complete": True, **total._asdict(), "parts": listed}
+        totals = {**total._asdict(), "other_languages": dict(others.most_common())}
+        self._manifest = {**self._manifest, "complete": True, **totals, "parts": listed}
         self._write(self.path / MANIFEST, _json(self._manifest, indent=1))
         self._remove_state()
         return total
@@ -201,7 +212,8 @@ class OutputFolder:
         """Raises UsageError if a part of a complete run isn't there any more: this run wouldn't make it again."""
         try:
             parts = [(self.path / part["name"], part["bytes"]) for part in self._manifest["parts"]]
-            if any(type(number) is not int for number in (*self.counts, *(size for _, size in parts))):
+            counts = (*self.counts, *self.other_languages.values(), *(size for _, size in parts))
+            if any(type(number) is not int for number in counts):
                 raise ValueError("a count isn't a number")
             if names := [path.name for path, _ in parts if path != self.path / path.name or not _PART(path.name)]:
                 raise ValueError(f"{names[0]!r} isn't the name of a part")
@@ -263,6 +275,13 @@ def _unreadable(path: Path, error: Exception) -> UsageError:
 
 def _counts(state: dict[str, Any]) -> Counts:
     return Counts(state["documents"], len(state["errors"]), state["sentences"], state["tokens"])
+
+
+def _languages(found: Any) -> dict[str, int]:
+    """Documents by language. Raises TypeError if it is something else: the folder may be a stranger's."""
+    if not isinstance(found, dict) or any(type(count) is not int for count in found.values()):
+        raise TypeError(f"documents by language expected, found {found!r:.50}")
+    return found
 
 
 @contextmanager

@@ -7,10 +7,10 @@ and a part must have the same bytes whichever process makes it, and whatever tha
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from threading import Lock
@@ -23,6 +23,7 @@ from fencepost.corpus.records import Format, LocatedSentence, Records, columns_o
 from fencepost.errors import FencepostError, InputError, WorkerError
 from fencepost.parsing.chunks import equal_chunks
 from fencepost.parsing.load import load
+from fencepost.text.other_language import LanguageWatch
 from fencepost.text.stream import read_stream
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Part:
     sentences: int
     tokens: int
     failures: list[Failure]
+    # Documents with text that isn't in the model's language, by what it looks like.
+    other_languages: dict[str, int] = field(default_factory=dict)
 
 
 class _BadDocumentsError(Exception):
@@ -168,23 +171,30 @@ class PartMaker:
     def _make(self, shard: Shard, problems: dict[int, str]) -> Part:
         encoder = new_encoder(self._settings.format, self._settings.probabilities)
         failures: list[Failure] = []
+        others: Counter[str] = Counter()
         sentences = tokens = 0
-        for records in self._records(equal_chunks(self._sentences(shard, problems, failures), SENTENCES)):
+        for records in self._records(equal_chunks(self._sentences(shard, problems, failures, others), SENTENCES)):
             encoder.add(records)
             sentences += len(records.sentences)
             tokens += len(records.words)
-        return Part(shard.number, encoder.finish(), shard.documents, sentences, tokens, failures)
+        return Part(shard.number, encoder.finish(), shard.documents, sentences, tokens, failures, dict(others))
 
-    def _sentences(self, shard: Shard, problems: dict[int, str], failures: list[Failure]) -> Iterator[LocatedSentence]:
+    def _sentences(
+        self, shard: Shard, problems: dict[int, str], failures: list[Failure], others: Counter[str]
+    ) -> Iterator[LocatedSentence]:
         """The sentences of all documents. Documents without any, and those with problems, become failures."""
         for index, (file, document) in enumerate(self._documents(shard)):
             problem = document.problem or shard.repeated.get((file.path, document.record)) or problems.get(index)
             if problem is None:
                 number = -1
+                watch, found = LanguageWatch(self._parser.text_language), None
                 for number, sentence in enumerate(
                     read_stream([document.text or ""], language=self._parser.text_language)
                 ):
+                    found = watch.look([token.form for token in sentence.tokens]) or found
                     yield LocatedSentence(index, document.id or "", number, sentence)
+                if found := found or watch.finish():
+                    others[found.name] += 1
                 problem = "the text has no sentences" if number < 0 else None
             if problem is not None:
                 failures.append(Failure(document.id, file.path, document.record or None, problem))

@@ -118,7 +118,7 @@ def _shard_from_text(text: str) -> Shard:
 def _part_to_row(number: int, part: Part | FencepostError) -> Row:
     if isinstance(part, FencepostError):
         return {"number": number, "content": b"", "rest": json.dumps([part.message, part.hint]), "failed": True}
-    rest = json.dumps([part.documents, part.sentences, part.tokens, part.failures])
+    rest = json.dumps([part.documents, part.sentences, part.tokens, part.failures, part.other_languages])
     return {"number": number, "content": part.content, "rest": rest, "failed": False}
 
 
@@ -126,5 +126,6 @@ def _part_from_row(row: Row) -> Part | FencepostError:
     if row["failed"]:
         message, hint = json.loads(row["rest"])
         return WorkerError(message, hint=hint)
-    documents, sentences, tokens, failures = json.loads(row["rest"])
-    return Part(row["number"], row["content"], documents, sentences, tokens, [Failure(*one) for one in failures])
+    documents, sentences, tokens, failures, others = json.loads(row["rest"])
+    listed = [Failure(*one) for one in failures]
+    return Part(row["number"], row["content"], documents, sentences, tokens, listed, others)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fencepost.corpus.inputs import InputFile, find_inputs
+from fencepost.corpus.language_report import LanguageReport
 from fencepost.corpus.manifest import Manifest, new_manifest
 from fencepost.corpus.output_folder import Counts, OutputFolder
 from fencepost.corpus.part_maker import Part, PartMaker, PartSettings
@@ -25,6 +26,7 @@ from fencepost.parsing.workers import MOST
 from fencepost.progress import Progress
 from fencepost.storage.find_model import DEFAULT_MODEL
 from fencepost.storage.model_folder import ModelFolder
+from fencepost.text.languages import text_language
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Job:
     settings: PartSettings
     part_bytes: int
     manifest: Manifest
+    language: str  # of the model, or the chosen one of several
 
     @classmethod
     def of(cls, options: Options) -> Job:
@@ -79,14 +82,17 @@ class Job:
             folder.language,
         )
         part_bytes = options.part_bytes or default_part_bytes(files)
-        return cls(files, passed_over, settings, part_bytes, new_manifest(settings, name, part_bytes, files))
+        language = text_language(folder.config.language, folder.language)
+        return cls(files, passed_over, settings, part_bytes, new_manifest(settings, name, part_bytes, files), language)
 
 
 def run_corpus(options: Options, job: Job) -> Counts:
     """Parses what isn't parsed yet, and returns what became of all documents."""
     folder = OutputFolder(options.out, job.manifest)
     with folder.opened():
+        languages = LanguageReport(Path(job.manifest["model"]["name"]).name, job.language)
         if folder.is_complete:
+            languages.sum_up(folder.other_languages, folder.counts.documents)
             return folder.counts
         plan = folder.read_plan()
         if plan is None:
@@ -101,11 +107,14 @@ def run_corpus(options: Options, job: Job) -> Counts:
             for part in parts:
                 if isinstance(part, FencepostError):
                     raise part
+                languages.look(part)
                 counts = folder.write(part)
                 total = total.plus(counts)
                 bar.note = _note(total)
                 bar.advance(counts.documents)
-        return folder.finish(len(plan))
+        counts = folder.finish(len(plan))
+        languages.sum_up(folder.other_languages, counts.documents)
+        return counts
 
 
 def plan_with_progress(job: Job, part_bytes: int | None = None) -> Plan:

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import warnings
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, pairwise
 from pathlib import Path
@@ -14,15 +13,15 @@ from tempfile import mkdtemp
 from typing import Any, Final, NamedTuple
 from weakref import finalize
 
-from fencepost.errors import InputError, MissingExtraError, ModelError
+from fencepost.errors import InputError, MissingExtraError, ModelError, UsageError
 from fencepost.parsing.confidence import Analysis, without_probabilities
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
 from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 from fencepost.storage.model_files import listed_files
 from fencepost.storage.model_folder import ModelFolder
-from fencepost.text.sentences import length_problem, read_sentences
-from fencepost.text.tokens import penn_forms
+from fencepost.text.languages import forms_of
+from fencepost.text.sentences import length_problem
 from fencepost.trees.treebank import Sentence
 
 try:
@@ -33,6 +32,7 @@ except ImportError as error:
     raise MissingExtraError("spacy", "spacy", "the spaCy component") from error
 
 from fencepost.features.lexical_kinds import reads
+from fencepost.integrations.spacy_language import require_fit, split_doc
 from fencepost.integrations.spacy_spans import (
     Constituents,
     NonConstituentError,
@@ -42,6 +42,7 @@ from fencepost.integrations.spacy_spans import (
     token_offsets,
     word_of,
 )
+from fencepost.integrations.universal_tags import universal_tags
 
 __all__ = ["FencepostComponent", "NonConstituentError", "create_component"]
 BENEPAR_ENGLISH: Final = "benepar_en"  # how the names of benepar's English models begin
@@ -51,6 +52,8 @@ DEFAULTS: Final = {
     "disable_tagger": False,
     "probabilities": False,
     "functions": False,
+    "spans_key": None,
+    "pos": False,
     "subbatch_max_tokens": None,
 }
 register()
@@ -65,9 +68,22 @@ def create_component(
     disable_tagger: bool,
     probabilities: bool,
     functions: bool,
+    spans_key: str | None,
+    pos: bool,
     subbatch_max_tokens: int | None,
 ) -> FencepostComponent:
-    return FencepostComponent(name, model, device, disable_tagger, probabilities, subbatch_max_tokens, functions)
+    return FencepostComponent(
+        name,
+        model,
+        device,
+        disable_tagger,
+        probabilities,
+        subbatch_max_tokens,
+        functions,
+        spans_key=spans_key,
+        pos=pos,
+        language=nlp.lang,
+    )
 
 
 class Task(NamedTuple):
@@ -91,7 +107,17 @@ class FencepostComponent:
         probabilities: bool = False,
         subbatch_max_tokens: int | None = None,
         functions: bool = False,
+        *,
+        spans_key: str | None = None,
+        pos: bool = False,
+        language: str | None = None,
     ) -> None:
+        """``language``: that of the pipeline, if the model's must be the same."""
+        if pos and disable_tagger:
+            raise UsageError("pos comes from the tags of the model, and disable_tagger leaves them out")
+        self.spans_key = spans_key
+        self.pos = pos
+        self.language = language
         self.name = name
         self.model = model
         self.device = device
@@ -108,7 +134,9 @@ class FencepostComponent:
             # A forked process doesn't have the threads of a loaded model, so it loads the model again.
             if self._loaded is not None and (torch := sys.modules.get("torch")):
                 torch.set_num_threads(1)
-            self._loaded = os.getpid(), load(_our_model(self.model), device=self.device)
+            parser = load(_our_model(self.model), device=self.device)
+            require_fit(parser, self.language, pos=self.pos)
+            self._loaded = os.getpid(), parser
         return self._loaded[1]
 
     def __call__(self, doc: Doc) -> Doc:
@@ -136,10 +164,12 @@ class FencepostComponent:
             self._tag(task, analysis)
         for doc, parse in zip(docs, parses, strict=True):
             parse.save(doc)
+            if self.spans_key is not None:
+                doc.spans[self.spans_key] = parse.spans(doc)
 
     def _tasks(self, doc: Doc, parse: Constituents) -> Iterator[Task]:
         if not doc.has_annotation("SENT_START"):
-            split_sentences(doc)
+            split_doc(doc, self.parser.text_language)
         for span in doc.sents:
             words = [token.i for token in span if is_word(token)]
             if words:
@@ -148,7 +178,7 @@ class FencepostComponent:
     def _sentence(self, span: Span, words: list[int]) -> Sentence:
         tokens = [span.doc[index] for index in words]
         spans = [(token.idx - span.start_char, token.idx + len(token) - span.start_char) for token in tokens]
-        forms = tuple(word_of(form) for form in penn_forms(span.text, spans))
+        forms = tuple(word_of(form) for form in forms_of(self.parser.text_language, span.text, spans))
         spaces = tuple(following.idx > token.idx + len(token) for token, following in pairwise(tokens))
         tags = None
         if reads(self.parser.config, "tags"):
@@ -175,6 +205,9 @@ class FencepostComponent:
             return
         for index, tag in zip(task.words, analysis.tree.tags(), strict=True):
             task.doc[index].tag_ = tag
+        if self.pos:
+            for index, part in zip(task.words, universal_tags(analysis.tree), strict=True):
+                task.doc[index].pos_ = part
 
     # A stored pipeline contains its model, so that it can be moved to another machine.
 
@@ -243,13 +276,3 @@ def _our_model(name: str | None) -> str | Path:
         stacklevel=2,
     )
     return find_model()
-
-
-def split_sentences(doc: Doc) -> None:
-    """Sets the sentence starts of a document, by our own rules."""
-    borders = [span.start for span, _ in read_sentences(doc.text)][1:]
-    before = 0
-    for token in doc:
-        passed = bisect_right(borders, token.idx)
-        token.is_sent_start = token.i == 0 or passed > before
-        before = passed

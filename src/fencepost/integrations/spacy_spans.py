@@ -74,6 +74,15 @@ class Constituents:
                 [(part.function, part.function_probability) for part in chain if part.function_probability is not None]
             )
 
+    def spans(self, doc: Doc) -> list[Span]:
+        """A span for each label, outer before inner, with its function where that was asked for."""
+        spans = []
+        for index, labels in enumerate(self.labels):
+            functions = [name for name, _ in self.functions[index]] or [None] * len(labels)
+            names = [f"{label}-{name}" if name else label for label, name in zip(labels, functions, strict=True)]
+            spans += [Span(doc, self.starts[index], self.ends[index], label=name) for name in names]
+        return spans
+
     def require(self, doc: Doc, start: int, end: int) -> None:
         """Raises UsageError if these tokens are not the ones that were parsed."""
         # The lists of a stored document come back as tuples.

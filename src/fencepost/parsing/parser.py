@@ -17,6 +17,7 @@ from fencepost.parsing.checking import GivenSentence, check_sentences, checked_p
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
 from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindConstituents, FindFunctions, Job, Result
+from fencepost.parsing.language_notice import LanguageNotice
 from fencepost.storage.model_files import naming
 from fencepost.text.languages import rules, text_language
 from fencepost.text.sentences import Mode
@@ -68,6 +69,7 @@ class Parser:
         self._indexer = Indexer(config, vocabularies)
         self._chunk_parser = ChunkParser(backend, self._indexer, vocabularies)
         self._source = source
+        self.language_notice = LanguageNotice(self.text_language, self.name)
 
     def parse(
         self, sentences: Iterable[GivenSentence], *, batch_tokens: int | None = None, functions: bool = False
@@ -80,7 +82,7 @@ class Parser:
         >>> print(fencepost.load().parse([["It", "works", "."]])[0])
         (TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))
         """
-        chunks = equal_chunks(self.checked(sentences), LARGE_CHUNK)
+        chunks = equal_chunks(self.watched(sentences), LARGE_CHUNK)
         if functions:
             with_functions = self.best_with_functions(batch_tokens)
             return Trees(each.tree for chunk in chunks for each in self.do(with_functions, chunk))
@@ -145,7 +147,7 @@ class Parser:
 
         found = list(read_stream([checked_text(text)], mode, self.text_language))
         job = self._document_job(batch_tokens, functions, probabilities)
-        chunks = equal_chunks(self.checked(each.sentence() for each in found), LARGE_CHUNK)
+        chunks = equal_chunks(self.watched(each.sentence() for each in found), LARGE_CHUNK)
         results = chain.from_iterable(self.do_chunks(job, chunks))
         return Document(text, tuple(map(with_result, found, results)))
 
@@ -248,7 +250,8 @@ class Parser:
         if isinstance(sentence, str):
             sentence = _sentence_of_text(sentence, self.text_language)
         job = self.analyses(k, temperature, decoding, functions=functions)
-        return next(self._do_all(job, [sentence]))
+        (analysis,) = self._do_all(job, [sentence])
+        return analysis
 
     def iter_analyze(
         self,
@@ -316,6 +319,10 @@ class Parser:
         """The sentences as the model reads them. If one can't be parsed, the error gives its number."""
         return check_sentences(sentences, self._indexer.reads_tags, first)
 
+    def watched(self, sentences: Iterable[GivenSentence]) -> Iterator[Sentence]:
+        """``checked`` for a whole input, with a warning if it isn't in the model's language."""
+        return self.language_notice.watched(self.checked(sentences))
+
     def do(self, job: Job[Result], chunk: list[Sentence]) -> list[Result]:
         """Does a job on a chunk of checked sentences."""
         if self._source is None:
@@ -332,15 +339,20 @@ class Parser:
             yield from job.do_chunks(self._chunk_parser, chunks)
 
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
-        return chain.from_iterable(self.do_chunks(job, growing_chunks(self.checked(sentences), len, job.budget)))
+        return chain.from_iterable(self.do_chunks(job, growing_chunks(self.watched(sentences), len, job.budget)))
+
+    @property
+    def name(self) -> str | None:
+        """What ``load`` calls the model: ``en``, ``multi:fo``, or the name of its folder. None if it wasn't loaded."""
+        if self._source is None:
+            return None
+        language = f":{self._source.language}" if self.vocabularies.part is not None else ""
+        return f"{Path(self._source.path).name}{language}"
 
     @property
     def text_language(self) -> str:
-        """The language whose rules split text (``fencepost.text.rules``).
-
-        The chosen one of a model of several languages; but a model may also have treebanks of one, such as ``news``.
-        """
-        return text_language(self._source.language if self._source is not None else None, self.config.language)
+        """The language whose rules split text (``fencepost.text.rules``)."""
+        return text_language(self.config.language, None if self._source is None else self._source.language)
 
     @property
     def runs_on_cpu(self) -> bool:

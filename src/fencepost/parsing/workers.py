@@ -109,7 +109,7 @@ class Workers:
         return self._do_all(self._parser.best_with_functions(batch_tokens), sentences)
 
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
-        chunks = growing_chunks(self._parser.checked(sentences), len, job.budget, self.largest_chunk(job.budget))
+        chunks = growing_chunks(self._parser.watched(sentences), len, job.budget, self.largest_chunk(job.budget))
         for results in self.do_chunks(job, chunks):
             yield from results
 
@@ -137,6 +137,7 @@ class Workers:
         self, job: Job[Result], items: Iterable[ItemKind], is_waiting: Callable[[], bool] = never
     ) -> Iterator[tuple[list[ItemKind], list[Result]]]:
         """Chunks of items in order, each with the results of those items that have words to parse."""
+        notice = self._parser.language_notice
         unfinished: deque[list[ItemKind]] = deque()  # chunks that were read but whose results aren't handed on yet
 
         def sentences() -> Iterator[list[Sentence]]:
@@ -145,7 +146,10 @@ class Workers:
                 unfinished.append(chunk)
                 checked = list(self._parser.checked((item.sentence() for item in chunk if item.length), number))
                 number += len(checked)
+                for sentence in checked:
+                    notice.look(sentence)
                 yield checked
+            notice.finish()
 
         for results in self.do_chunks(job, sentences(), is_waiting):
             yield unfinished.popleft(), results

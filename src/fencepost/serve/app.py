@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -29,6 +29,7 @@ from fencepost.serve.failures import BusyError, InvalidError, RequestError, Unav
 from fencepost.serve.guard import PAGE, PROBLEMS, Guard
 from fencepost.serve.metrics import MODEL_COUNTERS, Metrics
 from fencepost.serve.models import Models
+from fencepost.serve.noticing import Noticing
 from fencepost.serve.requests import read_request
 from fencepost.serve.searching import MOST_MATCHES, Searcher, read_search
 from fencepost.serve.settings import Settings
@@ -86,10 +87,12 @@ def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:
     async def parse(request: Request) -> Response:
         asked = read_request(await read_body(request, settings))
         name, batcher = models.find(asked.model, functions=asked.functions)
+        language = batcher.parser.text_language
+        noticing = Noticing(asked.sentences(language), language, name)
         wants_lines = asked.stream or LINES in request.headers.get("accept", "")
         parts = parse_sentences(
             batcher,
-            asked.sentences(batcher.parser.text_language),
+            noticing.sentences(),
             asked.wish,
             asked.size,
             settings.timeout,
@@ -97,12 +100,13 @@ def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:
         )
         if wants_lines and asked.format == "json":
             first = await anext(parts)  # a request that can't be answered has its own status, not 200
-            return StreamingResponse(_lines(first, parts), media_type=LINES)
+            return StreamingResponse(_lines(first, parts, noticing), media_type=LINES)
         if asked.format == "brackets":
             trees = [_brackets(each) for part in [part async for part in parts] for each in part]
             return PlainTextResponse("".join(trees))
         sentences = [_line(each) async for part in parts for each in part]
-        body = f'{{"model": {json.dumps(name)}, "sentences": [{", ".join(sentences)}]}}'
+        warnings = f', "warnings": {json.dumps(noticing.warnings)}' if noticing.warnings else ""
+        body = f'{{"model": {json.dumps(name)}, "sentences": [{", ".join(sentences)}]{warnings}}}'
         return Response(body, media_type="application/json")
 
     @app.get("/v1/models", **description.MODELS)
@@ -228,18 +232,20 @@ def _add_pages(app: FastAPI) -> None:
     app.mount(PAGE, StaticFiles(directory=FILES), name="page")
 
 
-async def _lines(first: list[Parsed], parts: AsyncIterator[list[Parsed]]) -> AsyncIterator[str]:
+async def _lines(first: list[Parsed], parts: AsyncIterator[list[Parsed]], noticing: Noticing) -> AsyncIterator[str]:
     """One line of JSON for each sentence. If something goes wrong, the last line says so."""
-    yield "".join(f"{_line(each)}\n" for each in first)
+    yield "".join(f"{_line(each, noticing.take_warnings())}\n" for each in first)
     try:
         async for part in parts:
-            yield "".join(f"{_line(each)}\n" for each in part)
+            yield "".join(f"{_line(each, noticing.take_warnings())}\n" for each in part)
     except RequestError as error:
         yield json.dumps(error.to_dict(), ensure_ascii=False) + "\n"
 
 
-def _line(parsed: Parsed) -> str:
+def _line(parsed: Parsed, warnings: Sequence[str] = ()) -> str:
     record: dict[str, Any] = {"document": parsed.document, **sentence_record(parsed.sentence, parsed.analysis)}
+    if warnings:
+        record["warnings"] = warnings
     return json.dumps(record, ensure_ascii=False)
 
 

@@ -72,8 +72,9 @@ PARSE: Final[dict[str, Any]] = {
     "description": (
         "Give `text` or `tokens`. The answer has one object for each sentence. With `stream`, or the header "
         "`Accept: application/x-ndjson`, each sentence is sent as a line of JSON as soon as it is parsed; a last line "
-        "with `error` says that something went wrong on the way. Positions of tokens count characters of their "
-        "sentence, those of constituents count tokens."
+        "with `error` says that something went wrong on the way. `warnings` is there only if the text isn't in the "
+        "model's language: beside `sentences`, or in one line of a stream. Positions of tokens count characters of "
+        "their sentence, those of constituents count tokens."
     ),
     "responses": {
         200: {

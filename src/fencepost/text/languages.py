@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from fencepost.errors import LanguageWarning, UsageError
 from fencepost.text.conventions import ENGLISH, SentenceWords, has_conventions, read_conventions
-from fencepost.text.tokens import Token, tokenize
+from fencepost.text.tokens import Token, penn_forms, tokenize
+from fencepost.trees.tree import NOT_TEXT
 
 # Rules can't find the words of these: no spaces stand between them, or one written word is several of a treebank's.
 NEED_WORDS: Final = {
@@ -55,9 +56,36 @@ def is_language(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z]{2,3}(?:[-_].*)?", name) is not None
 
 
-def text_language(chosen: str | None, default: str) -> str:
-    """The language whose rules split text for a model: the chosen one, unless that is a treebank such as ``news``."""
-    return chosen if chosen is not None and is_language(chosen) else default
+def text_language(language: str, chosen: str | None) -> str:
+    """The language whose rules split text for a model: the chosen one of several, or the model's ``language``.
+
+    A model may also have treebanks of one language, such as ``news``: these names don't count.
+    """
+    return chosen if chosen is not None and is_language(chosen) else language
+
+
+def sentence_language(language: str) -> str:
+    """The language whose rules find sentences where only the words are beyond rules: ``zh`` has the generic ones."""
+    return GENERIC if language.partition("-")[0] in NEED_WORDS else language
+
+
+def forms_of(language: str, sentence: str, spans: list[tuple[int, int]]) -> list[str]:
+    """The forms that a model of this language reads for tokens from another tokenizer, given their spans.
+
+    >>> forms_of("de", "„Ja“", [(0, 1), (1, 3), (3, 4)])
+    ['"', 'Ja', '"']
+    """
+    code = language.lower().replace("_", "-")
+    base = code.partition("-")[0]
+    if base == "en":
+        return penn_forms(sentence, spans)
+    forms = _forms(next((each for each in (code, base) if has_conventions(each)), GENERIC))
+    return [NOT_TEXT.sub("\ufffd", sentence[start:end].translate(forms)) for start, end in spans]
+
+
+@lru_cache(maxsize=64)
+def _forms(name: str) -> Mapping[int, str]:
+    return read_conventions(name).tokens.forms
 
 
 @lru_cache(maxsize=64)
@@ -72,7 +100,7 @@ def _find(language: str) -> Rules:
             hint=_SPLIT,
         )
     name = next((each for each in (code, base) if has_conventions(each)), GENERIC)
-    if name == GENERIC:
+    if name == GENERIC != code:
         warnings.warn(
             f"no rules for splitting text whose language is {language!r:.50}, so spaces and punctuation decide"
             f"\nhint: if the treebank splits words otherwise, {_SPLIT}",

@@ -3,14 +3,13 @@
 import {chooseSentence} from "./choosing.js";
 import {searchNow} from "./finding.js";
 import {cancel, parse, postJson} from "./server.js";
-import {showProblem, showSentences, showStatus, showTree} from "./showing.js";
+import {capital, showProblem, showSentences, showStatus, showTree} from "./showing.js";
 import {chosenModel, count, get, plainTree, remember, shownSentence, state} from "./state.js";
 
 const TREES = 10; // best trees of a sentence
 const LONG = 1000; // characters; of a longer text all trees come first, and the chosen sentence is analyzed then
 const QUICK = 30; // milliseconds of silence after which a short text is parsed
 const ANALYSIS = {kbest: TREES, probabilities: true};
-const LATIN = new Set(["en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "pl", "hu", "eu", "tr", "id"]);
 let timer = 0;
 
 export function parseSoon(choose) {
@@ -62,7 +61,8 @@ export async function parseNow(choose = () => 0) {
         showSentences();
         const words = all.reduce((sum, each) => sum + each.tokens.length, 0);
         const figures = `${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`;
-        showStatus([figures, doubts(all)].filter(Boolean).join(". "));
+        const warnings = all.flatMap((each) => each.warnings ?? []).map((each) => capital(each));
+        showStatus([...warnings, figures].join(" "));
       });
     }
     showProblem(null);
@@ -82,15 +82,6 @@ export async function parseNow(choose = () => 0) {
   get("drawing").classList.remove("old");
   searchNow();
   remember();
-}
-
-// What to say if a text isn't in the script of the model's language: its trees mean nothing then.
-function doubts(sentences) {
-  const language = chosenModel()?.language;
-  const letters = sentences.flatMap((each) => each.tokens.map((token) => token.text.match(/\p{L}/u)?.[0])).filter(Boolean);
-  const foreign = letters.filter((letter) => !/\p{Script=Latin}/u.test(letter));
-  if (!LATIN.has(language) || foreign.length <= letters.length / 2) return "";
-  return `This model parses ${new Intl.DisplayNames("en", {type: "language"}).of(language)}: don't rely on this tree.`;
 }
 
 // The sentence at the caret. Offsets from the server count characters, positions in the page UTF-16 units.

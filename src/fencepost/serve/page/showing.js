@@ -24,7 +24,7 @@ export function showProblem(error) {
   if (!(error instanceof Failure)) console.error(error);
 }
 
-const capital = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+export const capital = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
 
 export function showSentences() {
   const list = get("sentences");

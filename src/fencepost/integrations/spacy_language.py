@@ -1,0 +1,51 @@
+"""What a spaCy pipeline and a model have to do with each other's language."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Final
+
+from spacy.tokens import Doc
+
+from fencepost.errors import UsageError
+from fencepost.parsing.parser import Parser
+from fencepost.text.languages import is_language, sentence_language
+from fencepost.text.sentences import split_sentences
+
+_ANY: Final = frozenset({"xx", "mul"})  # several languages
+_NORWEGIAN: Final = frozenset({"no", "nb", "nn"})
+
+
+def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
+    """Raises UsageError if a model is not for pipelines of this language, or can't give universal parts of speech."""
+    known, name = parser.text_language, parser.name
+    if language is not None and not _is_same(language, known):
+        raise UsageError(
+            f"the pipeline's language is {language}, and the model {name} parses {known}",
+            hint=f'use spacy.blank("{_base(known)}"), spacy.blank("xx") for any language, or a model for {language}',
+        )
+    if pos and (_base(known) != "en" or not parser.config.scorer.predict_tags):
+        raise UsageError(
+            f"pos needs a model that predicts Penn's tags, and {name} doesn't",
+            hint="leave out pos; the model's own tags, if it predicts any, are in token.tag_",
+        )
+
+
+def _is_same(pipeline: str, model: str) -> bool:
+    """True if a pipeline may have a model of this language. The model may also name a treebank instead."""
+    languages = {_base(pipeline), _base(model)}
+    return len(languages) == 1 or languages <= _NORWEGIAN or not languages.isdisjoint(_ANY) or not is_language(model)
+
+
+def _base(language: str) -> str:
+    return language.lower().replace("_", "-").partition("-")[0]
+
+
+def split_doc(doc: Doc, language: str) -> None:
+    """Sets the sentence starts of a document, by our own rules for a language."""
+    borders = [span.start for span in split_sentences(doc.text, language=sentence_language(language))][1:]
+    before = 0
+    for token in doc:
+        passed = bisect_right(borders, token.idx)
+        token.is_sent_start = token.i == 0 or passed > before
+        before = passed
