@@ -112,10 +112,11 @@ def unfolded(model: ParserModel) -> dict[str, Tensor]:
 
 def reached_buckets(name: str, buckets: int) -> Tensor:
     if ".block." not in name:  # MPNet
-        return bucket_of(torch.arange(1 - LONGEST, LONGEST), buckets).unique()
-    every = torch.arange(buckets)
+        reached: Tensor = bucket_of(torch.arange(1 - LONGEST, LONGEST), buckets).unique()
+        return reached
     # T5's encoder has a bucket for sub-tokens that come 0 places after. Its decoder reads nothing that comes after.
-    return every if ".decoder." in name else torch.tensor([each for each in range(buckets) if each != buckets // 2])
+    empty = None if ".decoder." in name else buckets // 2
+    return torch.tensor([bucket for bucket in range(buckets) if bucket != empty])
 
 
 def test_in_fp32_every_weight_comes_back(tmp_path: Path, sample: tuple[Config, Vocabularies, ParserModel]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,21 @@ def test_trees_are_the_same_without_torch(name: str, shared: Path, tmp_path: Pat
     parser = load(tmp_path / "onnx")
     for tags in (True, False):
         assert golden.written(parser, tags) == golden.trees(tags)
+
+
+def test_t5_needs_neither_torch_nor_the_tokenizers_package(shared: Path, tmp_path: Path) -> None:
+    golden = Golden("t5", shared / "reference" / "benepar", tmp_path / "model")
+    export_onnx(golden.out, tmp_path / "onnx")
+    words = [line["escaped_words"] for line in golden.inputs]
+    program = f"""
+import sys
+for name in ("torch", "transformers", "tokenizers", "sentencepiece", "safetensors", "onnx", "huggingface_hub"):
+    sys.modules[name] = None  # importing it is now an error
+import fencepost
+print(*fencepost.load({str(tmp_path / "onnx")!r}).parse({words!r}), sep="\\n")
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert answer.stdout.splitlines() == golden.trees(tags=False)
 
 
 def test_in_eight_bits_scores_of_t5_are_nearly_those_of_benepar(shared: Path, tmp_path: Path) -> None:
