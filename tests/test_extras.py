@@ -19,8 +19,10 @@ SOURCES = ROOT / "src" / "fencepost"
 BUILT_ON_EXTRAS = {
     "analysis",
     "backends/charts.py",
+    "backends/exported_t5.py",
     "backends/exported_weights.py",
     "backends/torch.py",
+    "backends/weights_in_order.py",
     "experiments",
     "export",
     "integrations",

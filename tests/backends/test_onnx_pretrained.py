@@ -104,14 +104,28 @@ def test_every_way_of_reading_an_encoder_gives_the_scores_of_torch(
     assert_scores_are_those_of_torch(folder, tmp_path / "out")
 
 
-@pytest.mark.parametrize("kind", ["bert", "mpnet"])
+@pytest.mark.parametrize("kind", ["bert", "mpnet", "t5", "umt5"])
 def test_sentences_of_many_windows_give_the_scores_of_torch(tmp_path: Path, kind: str) -> None:
-    folder = write_folder(tmp_path / "model", config_with(words="mean"), pretrained_files(kind))
+    folder = write_folder(tmp_path / "model", config_with(words="mean", window=40), pretrained_files(kind))
     assert_scores_are_those_of_torch(folder, tmp_path / "out", longest=200)
+
+
+def test_distances_beyond_the_farthest_give_the_scores_of_torch(tmp_path: Path) -> None:
+    files = pretrained_files("t5", relative_attention_max_distance=20, relative_attention_num_buckets=12)
+    folder = write_folder(tmp_path / "model", config_with(), files)
+    assert_scores_are_those_of_torch(folder, tmp_path / "out", longest=100)
 
 
 def test_an_encoder_may_stand_beside_words_and_letters(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "model", config_with(lexical=("words", "char_lstm", "pretrained")))
+    assert_scores_are_those_of_torch(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("feed_forward", ["relu", "gelu", "gelu_new", "gated-relu", "gated-gelu"])
+@pytest.mark.parametrize("layers", ["last", "mix"])
+def test_every_t5_gives_the_scores_of_torch(tmp_path: Path, feed_forward: str, layers: str) -> None:
+    files = pretrained_files("t5", feed_forward_proj=feed_forward, num_decoder_layers=3)
+    folder = write_folder(tmp_path / "model", config_with(layers=layers), files)
     assert_scores_are_those_of_torch(folder, tmp_path / "out")
 
 
@@ -120,22 +134,25 @@ def test_another_activation_gives_the_scores_of_torch(tmp_path: Path) -> None:
     assert_scores_are_those_of_torch(folder, tmp_path / "out")
 
 
+@pytest.mark.parametrize("kind", ["bert", "t5"])
 @pytest.mark.parametrize("precision", ["fp32", "int8"])
-def test_a_sentence_gets_the_same_tree_in_any_company(tmp_path: Path, precision: Any) -> None:
-    export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", precision)
+def test_a_sentence_gets_the_same_tree_in_any_company(tmp_path: Path, precision: Any, kind: str) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with(), pretrained_files(kind)), tmp_path / "out", precision)
     parser, given = load(tmp_path / "out"), sentences(60)
     together = parser.parse(given)
     assert parser.parse(given, batch_tokens=1) == together
 
 
-def test_eight_bits_give_nearly_the_scores_of_thirty_two(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "model", config_with())
+# T5 doesn't scale q · k: with large random weights, attention and its errors are extreme.
+@pytest.mark.parametrize(("kind", "most"), [("bert", 0.05), ("t5", 0.1), ("mt5", 0.2)])
+def test_eight_bits_give_nearly_the_scores_of_thirty_two(tmp_path: Path, kind: str, most: float) -> None:
+    folder = write_folder(tmp_path / "model", config_with(), pretrained_files(kind))
     scores = []
     for precision in ("fp32", "int8"):
         export_onnx(folder, tmp_path / precision, precision)
         scores.append(load(tmp_path / precision).span_scores(sentences(30)).packed())
     exact, rounded = scores
-    assert 0 < np.abs(rounded - exact).mean() < 0.05 * np.abs(exact).mean()
+    assert 0 < np.abs(rounded - exact).mean() < most * np.abs(exact).mean()
 
 
 def test_a_table_in_eight_bits_is_a_fourth_as_large_and_nearly_the_same() -> None:
@@ -195,8 +212,9 @@ def test_a_table_that_does_not_belong_to_the_graph_is_refused(tmp_path: Path) ->
             load(wrong)
 
 
-def test_parsing_needs_nothing_of_what_trains_encoders(tmp_path: Path) -> None:
-    export_onnx(write_folder(tmp_path / "model", config_with()), tmp_path / "out", "int8")
+@pytest.mark.parametrize("kind", ["bert", "t5"])
+def test_parsing_needs_nothing_of_what_trains_encoders(tmp_path: Path, kind: str) -> None:
+    export_onnx(write_folder(tmp_path / "model", config_with(), pretrained_files(kind)), tmp_path / "out", "int8")
     program = f"""
 import sys
 for name in ("torch", "transformers", "tokenizers", "safetensors", "onnx", "huggingface_hub"):
@@ -210,8 +228,8 @@ print(fencepost.load({str(tmp_path / "out")!r}).parse([["the", "cat", "sleeps"]]
 
 REFUSED = {
     "an encoder of type deberta-v2": pretrained_files("deberta-v2"),
-    "an encoder of type t5": pretrained_files("t5"),
     "hidden_act = 'silu'": pretrained_files(hidden_act="silu"),
+    "feed_forward_proj = 'gated-silu'": pretrained_files("t5", feed_forward_proj="gated-silu"),
     "bert with relative_key positions": PretrainedFiles(
         "", json.dumps({**json.loads(pretrained_files("bert").encoder), "position_embedding_type": "relative_key"})
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from typing import Any
@@ -26,7 +26,9 @@ from fencepost.features.subword_batches import SubwordBatches
 from fencepost.features.subwords import Subwords, SubwordSentence, joined_sentences
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.treebank import Sentence
+from tests.pretrained_samples import pretrained_files
 from tests.samples import TREES
+from tests.unigram_samples import unigram
 
 KNOWN = [
     "The",
@@ -70,10 +72,18 @@ def english() -> PretrainedFiles:
 
 
 @lru_cache
-def subwords_of(words: str, window: int, language: str = "en") -> Subwords:
+def t5() -> PretrainedFiles:
+    """A tokenizer for which a blank at the end is a sub-token, too."""
+    return PretrainedFiles(unigram(), pretrained_files("t5", vocab_size=100).encoder)
+
+
+@lru_cache
+def subwords_of(
+    words: str, window: int, language: str = "en", files: Callable[[], PretrainedFiles] = english
+) -> Subwords:
     pretrained = {"model": "small", "words": words, "window": window, "overlap": 3}
     return Subwords(
-        config_from_table({"lexical": ["pretrained"], "pretrained": pretrained, "language": language}), english()
+        config_from_table({"lexical": ["pretrained"], "pretrained": pretrained, "language": language}), files()
     )
 
 
@@ -90,11 +100,12 @@ def one_by_one(subwords: Subwords, batch: Sequence[Sentence]) -> SubwordSentence
     st.sampled_from(["first", "last", "mean"]),
     st.sampled_from([512, 9]),
     st.sampled_from(["en", "de"]),
+    st.sampled_from([english, t5]),
 )
 def test_batches_are_read_like_single_sentences(
-    batches: list[list[Sentence]], words: str, window: int, language: str
+    batches: list[list[Sentence]], words: str, window: int, language: str, files: Callable[[], PretrainedFiles]
 ) -> None:
-    subwords = subwords_of(words, window, language)
+    subwords = subwords_of(words, window, language, files)
     reader = SubwordBatches(subwords)
     for batch in batches:  # what was read before is remembered
         assert lists(reader.read(batch)) == lists(one_by_one(subwords, batch))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -11,10 +12,12 @@ from fencepost.config.toml import config_from_table
 from fencepost.errors import MismatchError, ModelError
 from fencepost.features.pretrained_files import PretrainedFiles
 from fencepost.features.subwords import LONGEST_WORD, Subwords, SubwordSentence
+from fencepost.features.unigram import Unigram
 from fencepost.features.wordpiece import WordPiece
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence
 from tests.pretrained_samples import PIECES, pretrained_files, tokenizer
+from tests.unigram_samples import unigram
 
 
 def reader(files: PretrainedFiles | None = None, **pretrained: Any) -> Subwords:
@@ -122,14 +125,36 @@ def english() -> PretrainedFiles:
     return files
 
 
+def t5() -> PretrainedFiles:
+    return PretrainedFiles(unigram(), pretrained_files("t5", vocab_size=100).encoder)
+
+
 @lru_cache
-def reader_of_english(words: str, window: int) -> Subwords:
-    return reader(english(), words=words, window=window, overlap=3)
+@lru_cache
+def reader_of(files: Callable[[], PretrainedFiles], words: str, window: int) -> Subwords:
+    return reader(files(), words=words, window=window, overlap=3)
 
 
 WORDS = st.lists(
     st.sampled_from(
-        ["[SEP]", "a [MASK] b", "\u200b", "``", "state-of-the-art", "(", "42%", "é", "日本", "don't", "New York"]
+        [
+            "[SEP]",
+            "a [MASK] b",
+            "\u200b",
+            "``",
+            "state-of-the-art",
+            "(",
+            "42%",
+            "é",
+            "日本",
+            "don't",
+            "New York",
+            "<",
+            "/s",
+            ">",
+            " a",
+            "\u0301",
+        ]
     )
     | st.text(min_size=1, max_size=6),
     min_size=1,
@@ -137,16 +162,17 @@ WORDS = st.lists(
 )
 
 
+@pytest.mark.parametrize(("kind", "files"), [(WordPiece, english), (Unigram, t5)])
 @given(WORDS, st.data(), st.sampled_from(["first", "last", "mean"]), st.sampled_from([512, 9]))
 def test_what_is_read_by_stretches_is_what_the_text_is_read_as(
-    words: list[str], data: Any, chosen_of: str, window: int
+    kind: type, files: Callable[[], PretrainedFiles], words: list[str], data: Any, chosen_of: str, window: int
 ) -> None:
     spaces = data.draw(st.none() | st.lists(st.booleans(), min_size=len(words), max_size=len(words)).map(tuple))
     sentence = Sentence(tuple(words), spaces=spaces)
-    subwords = reader_of_english(chosen_of, window)
+    subwords = reader_of(files, chosen_of, window)
     by_stretch = subwords.read(sentence)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(WordPiece, "cuts_at_blanks", lambda *_: False)
+        patch.setattr(kind, "cuts_at_blanks", lambda *_: False)
         as_text = subwords.read(sentence)
     for name in ("ids", "window_lengths", "rows", "rows_of_token"):
         assert getattr(by_stretch, name).tolist() == getattr(as_text, name).tolist()

@@ -2,22 +2,27 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import load_file
+from transformers import AutoConfig, AutoModel
 
 from fencepost.cli.main import main
 from fencepost.errors import ModelError
+from fencepost.export.onnx import export_onnx
 from fencepost.integrations.benepar import import_benepar
 from fencepost.parsing.load import load
 from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.trees.treebank import Sentence
 from tests.integrations.benepar_samples import CODE_POINTS, MARKS, char_lstm_file, config, parser_weights
-from tests.pretrained_samples import write_encoder
+from tests.pretrained_samples import KINDS, write_encoder
+from tests.unigram_samples import unigram
 
 LETTERS = "lexical.representations.0.embedding.weight"
 
@@ -110,6 +115,39 @@ def exported(folder: Path, **settings: Any) -> Path:
     weights["project_pretrained.weight"] = torch.randn(8 if settings.get("use_encoder", True) else 16, 16)
     torch.save(weights | parser_weights(), folder / "benepar_model.bin")
     return folder
+
+
+def exported_t5(folder: Path) -> Path:
+    """A folder as benepar exports it, around a small T5 with random weights and T5's own kind of tokenizer."""
+    torch.manual_seed(0)
+    tokenizer = unigram()
+    encoder = AutoConfig.for_model("t5", **KINDS["t5"] | {"vocab_size": 100})
+    t5 = AutoModel.from_config(encoder, trust_remote_code=False)
+    folder.mkdir()
+    settings = {"use_pretrained": True, "use_chars_lstm": False, "pretrained_model": "small"}
+    (folder / "config.json").write_text(json.dumps(encoder.to_dict() | {"benepar": config(None, **settings)}), "utf-8")
+    (folder / "tokenizer.json").write_text(tokenizer, "utf-8")
+    weights = {f"pretrained_model.{name}": weight for name, weight in t5.state_dict().items()}
+    weights["project_pretrained.weight"] = torch.randn(8, 16)
+    torch.save(weights | parser_weights(), folder / "benepar_model.bin")
+    return folder
+
+
+T5_SENTENCES = [["the", "cats", "sleep"], ["``", "(", "é", "''", "."], ["Ωmega"] * 15, ["the"]]
+
+
+def test_a_t5_gives_the_same_trees_without_torch(tmp_path: Path) -> None:
+    import_benepar(exported_t5(tmp_path / "benepar"), tmp_path / "model")
+    export_onnx(tmp_path / "model", tmp_path / "out")
+    program = f"""
+import sys
+for name in ("torch", "transformers", "tokenizers", "sentencepiece", "safetensors", "onnx", "huggingface_hub"):
+    sys.modules[name] = None  # importing it is now an error
+import fencepost
+print(*fencepost.load({str(tmp_path / "out")!r}).parse({T5_SENTENCES!r}), sep="\\n")
+"""
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert answer.stdout.splitlines() == list(map(str, load(tmp_path / "model").parse(T5_SENTENCES)))
 
 
 @pytest.mark.parametrize("use_encoder", [True, False])

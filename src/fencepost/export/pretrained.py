@@ -1,12 +1,13 @@
-"""A pre-trained encoder as ONNX: BERT and the encoders that are built like it, for windows of one width, [V, W, ...].
+"""A pre-trained encoder as ONNX, for windows of one width, [V, W, ...]: BERT and the encoders that are built like it.
 
-As in ``export.attention``, only attention looks at windows; everything else works on rows [V W, ...].
+As in ``export.attention``, only attention looks at windows; everything else works on rows [V W, ...]. ``export.t5`` has
+the layers of T5.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,17 +19,17 @@ from fencepost.export.attention import in_sentences, layer_norm, numbers, rows, 
 from fencepost.export.builder import FLOAT, INT64, MICROSOFT, Graph
 from fencepost.export.embedding import Embedding
 from fencepost.export.linear import Linear
+from fencepost.export.t5 import FEED_FORWARDS, t5_states
+from fencepost.export.windows import KEY, LEAST_GELU, QUERY, VALUE, attend, by_head, places
 from fencepost.features.encoder_families import ENCODER_FAMILIES, family_of
 from fencepost.model.bert import ACTIVATIONS
 from fencepost.model.mpnet import bucket_of
 from fencepost.model.pretrained import Pretrained, ScalarMix
 
-LEAST_GELU: Final = -0.17  # gelu(-0.75), the smallest value that gelu has
-
 
 def require_exportable(encoder: dict[str, Any]) -> None:
     """Raises UsageError if the encoder with this configuration can't be exported."""
-    kind, activation = encoder["model_type"], encoder.get("hidden_act")
+    kind = encoder["model_type"]
     positions = encoder.get("position_embedding_type") or "absolute"
     if not family_of(kind).exportable or positions != "absolute":
         what = kind if positions == "absolute" else f"{kind} with {positions} positions"
@@ -36,10 +37,14 @@ def require_exportable(encoder: dict[str, Any]) -> None:
             f"a model over an encoder of type {what} can't be exported",
             hint=f"run it on torch, or use one of these types: {', '.join(_exportable())}",
         )
-    if activation not in ACTIVATIONS:
+    if family_of(kind).layers == "t5":
+        key, activation, known = "feed_forward_proj", encoder.get("feed_forward_proj", "relu"), list(FEED_FORWARDS)
+    else:
+        key, activation, known = "hidden_act", encoder.get("hidden_act"), list(ACTIVATIONS)
+    if activation not in known:
         raise UsageError(
-            f"an encoder with hidden_act = {activation!r} can't be exported",
-            hint=f"run it on torch, or use an encoder with one of {', '.join(ACTIVATIONS)}",
+            f"an encoder with {key} = {activation!r} can't be exported",
+            hint=f"run it on torch, or use an encoder with one of {', '.join(known)}",
         )
 
 
@@ -57,6 +62,29 @@ def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding)
     encoder: Any = pretrained.encoder
     embedded = graph.input("embedded", FLOAT, ["V", "W", subword_table(pretrained).shape[1]])
     mask = graph.input("mask", FLOAT, ["V", 1, 1, "W"])
+    t5 = family_of(encoder.config.model_type).layers == "t5"
+    by_window = sentences(graph, embedded)
+    states = (
+        t5_states(graph, encoder, embedded, mask, linear)
+        if t5
+        else _bert_states(graph, encoder, embedded, mask, embedding, linear)
+    )
+    vectors = states[-1] if pretrained.mix is None else _mixed(graph, pretrained.mix, states)
+    in_windows = in_sentences(graph, vectors, by_window, -1)
+    return graph.model({"vectors": (in_windows, FLOAT, ["V", "W", encoder.config.hidden_size])})
+
+
+def subword_table(pretrained: Pretrained) -> Floats:
+    """The vectors of all sub-tokens, before the encoder: [N, size]."""
+    encoder: Any = pretrained.encoder
+    t5 = family_of(encoder.config.model_type).layers == "t5"
+    return numbers((encoder.shared if t5 else encoder.embeddings.word_embeddings).weight)
+
+
+def _bert_states(
+    graph: Graph, encoder: Any, embedded: str, mask: str, embedding: Embedding, linear: Linear
+) -> list[str]:
+    """Rows [V W, hidden] before the first layer and after each."""
     x = _embeddings(graph, encoder, embedded, embedding)
     if family_of(encoder.config.model_type).layers == "mpnet":
         mask = graph.node("Add", mask, _distances(graph, encoder, embedded))
@@ -66,15 +94,7 @@ def subwords_graph(pretrained: Pretrained, linear: Linear, embedding: Embedding)
         states = [_biased(graph, encoder.embeddings_project, states[0], linear)]
     for layer in encoder.encoder.layer:
         states.append(_layer(graph, layer, states[-1], by_window, mask, encoder.config, linear))
-    vectors = states[-1] if pretrained.mix is None else _mixed(graph, pretrained.mix, states)
-    in_windows = in_sentences(graph, vectors, by_window, -1)
-    return graph.model({"vectors": (in_windows, FLOAT, ["V", "W", encoder.config.hidden_size])})
-
-
-def subword_table(pretrained: Pretrained) -> Floats:
-    """The vectors of all sub-tokens, before the encoder: [N, size]."""
-    encoder: Any = pretrained.encoder
-    return numbers(encoder.embeddings.word_embeddings.weight)
+    return states
 
 
 def _embeddings(graph: Graph, encoder: Any, embedded: str, embedding: Embedding) -> str:
@@ -90,18 +110,12 @@ def _embeddings(graph: Graph, encoder: Any, embedded: str, embedding: Embedding)
 def _positions(graph: Graph, encoder: Any, embedded: str) -> str:
     """Positions counted from 0. RoBERTa and MPNet start after the padding token's number, and skip padding."""
     if not family_of(encoder.config.model_type).counts_from_padding:
-        return _places(graph, embedded)
+        return places(graph, embedded)
     subwords = graph.input("subwords", INT64, ["V", "W"])
     padding = graph.constant(np.array(encoder.embeddings.padding_idx))
     real = graph.node("Cast", graph.node("Not", graph.node("Equal", subwords, padding)), to=INT64)
     count = graph.node("CumSum", real, graph.constant(np.array(1)))
     return graph.node("Add", graph.node("Mul", count, real), padding)
-
-
-def _places(graph: Graph, embedded: str) -> str:
-    """0, 1, …, W - 1."""
-    width = graph.node("Gather", graph.node("Shape", embedded), graph.constant(np.array(1)))
-    return graph.node("Range", graph.constant(np.array(0)), width, graph.constant(np.array(1)))
 
 
 def _distances(graph: Graph, encoder: Any, embedded: str) -> str:
@@ -111,7 +125,7 @@ def _distances(graph: Graph, encoder: Any, embedded: str) -> str:
         distances = encoder.encoder.relative_attention_bias
         bucket = bucket_of(torch.arange(1 - longest, longest), distances.num_embeddings)
         table = numbers(distances(bucket).T)  # [heads, distances]
-    place = _places(graph, embedded)
+    place = places(graph, embedded)
     distance = graph.node("Sub", place, graph.reshape(place, -1, 1))
     row = graph.node("Add", distance, graph.constant(np.array(longest - 1)))
     return graph.node("Gather", graph.constant(table[None]), row, axis=2)
@@ -126,7 +140,7 @@ def _layer(graph: Graph, layer: Any, x: str, by_window: str, mask: str, config: 
         query, key, value = (getattr(attention.self, name) for name in ("query", "key", "value"))
         output, norm = attention.output.dense, attention.output.LayerNorm
     read = _read(graph, (query, key, value), x, by_window, config.num_attention_heads, linear)
-    attended = _attention(graph, *read, mask)
+    attended = attend(graph, *read, mask)
     x = layer_norm(graph, norm, graph.node("Add", x, _biased(graph, output, attended, linear)))
     inner = _biased(graph, layer.intermediate.dense, x, linear)
     if config.hidden_act == "gelu":
@@ -147,19 +161,9 @@ def _read(
     weights[0], biases[0] = weights[0] * scale, biases[0] * scale
     product = linear(graph, x, np.concatenate(weights, axis=1))
     read = graph.split(graph.node("Add", product, graph.constant(np.concatenate(biases))), 3)
-    orders = (0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)
-    query, key, value = (
-        graph.node("Transpose", in_sentences(graph, part, by_window, heads, -1), perm=order)
-        for part, order in zip(read, orders, strict=True)
-    )
+    heads_of = zip(read, (QUERY, KEY, VALUE), strict=True)
+    query, key, value = (by_head(graph, part, by_window, heads, order) for part, order in heads_of)
     return query, key, value
-
-
-def _attention(graph: Graph, query: str, key: str, value: str, mask: str) -> str:
-    """softmax(Q K^T / sqrt(d)) V: rows [V W, hidden]."""
-    logits = graph.node("Add", graph.node("MatMul", query, key), mask)
-    average = graph.node("MatMul", graph.node("Softmax", logits, axis=-1), value)
-    return rows(graph, graph.node("Transpose", average, perm=(0, 2, 1, 3)))
 
 
 def _biased(graph: Graph, map_: nn.Linear, x: str, linear: Linear, least: float | None = None) -> str:

@@ -15,7 +15,7 @@ class EncoderFamily:
     """One row of the table."""
 
     model_type: str
-    layers: Literal["bert", "mpnet"] | None = None  # its kind of layers, if ``model.bert`` and ``export`` have it
+    layers: Literal["bert", "mpnet", "t5"] | None = None  # its kind of layers, if ``export`` has it
     ours: bool = False  # built by ``model.bert``; the others run in the transformers library
     counts_from_padding: bool = False  # the first position is the padding token's number + 1, not 0
     fixed_padding: int | None = None  # the padding token, where transformers ignores pad_token_id
@@ -40,9 +40,9 @@ _ROWS: Final = (
     EncoderFamily("camembert", "bert", ours=True, counts_from_padding=True),
     EncoderFamily("xlm-roberta-xl", counts_from_padding=True),
     EncoderFamily("data2vec-text", counts_from_padding=True),
-    EncoderFamily("t5", read_at_decoder=True),
-    EncoderFamily("mt5", read_at_decoder=True),
-    EncoderFamily("umt5", read_at_decoder=True),
+    EncoderFamily("t5", "t5", read_at_decoder=True),
+    EncoderFamily("mt5", "t5", read_at_decoder=True),
+    EncoderFamily("umt5", "t5", read_at_decoder=True),
 )
 ENCODER_FAMILIES: Final = {row.model_type: row for row in _ROWS}
 

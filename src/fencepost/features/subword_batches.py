@@ -78,10 +78,13 @@ class StretchTable:
         self.ids, self.chosen, self.counts = (GrowingArray(np.int64) for _ in range(3))
         # Where the parts of each stretch begin in these arrays; the next one begins where it ends.
         self.first_id, self.first_chosen, self.first_count = (GrowingArray(np.int64, [0]) for _ in range(3))
+        self.final_blank = self._add(subwords.final_blank)
 
     def add(self, words: tuple[str, ...]) -> int:
+        return self._add(self._subwords.read_stretch(words))
+
+    def _add(self, stretch: Stretch) -> int:
         number = len(self.first_id) - 1
-        stretch: Stretch = self._subwords.read_stretch(words)
         for values, array, first in (
             (stretch.ids, self.ids, self.first_id),
             (stretch.chosen, self.chosen, self.first_chosen),
@@ -110,6 +113,9 @@ class SubwordBatches:
         lengths = np.array([len(sentence.words) for sentence in sentences], np.int64)
         words = self._words.numbers(list(chain.from_iterable(sentence.words for sentence in sentences)))
         spaces = self._spaces(sentences, words, lengths)
+        last_words = np.cumsum(lengths) - 1
+        ends_with_blank = spaces[last_words]
+        spaces[last_words] = True  # a stretch ends with its sentence
         lasts = np.flatnonzero(spaces)  # the last word of each stretch
         sizes = np.diff(lasts, prepend=-1)
         sentence_of_word = np.repeat(np.arange(len(sentences)), lengths)
@@ -119,6 +125,10 @@ class SubwordBatches:
         stretches = self._numbers(words, lasts[known], sizes[known])
         counts = np.bincount(sentence_of_word[lasts[known]], minlength=len(sentences))
         table = self._stretches
+        if self._subwords.final_blank.ids:
+            blanks = ends_with_blank & ~unusual
+            stretches = np.insert(stretches, np.cumsum(counts)[blanks], table.final_blank)
+            counts = counts + blanks
         total = np.bincount(
             np.repeat(np.arange(len(sentences)), counts),
             table.first_id.array[stretches + 1] - table.first_id.array[stretches],
@@ -132,7 +142,7 @@ class SubwordBatches:
         return _merged(sentences, unusual, together, lengths, self._subwords)
 
     def _spaces(self, sentences: Sequence[Sentence], words: Ints, lengths: Ints) -> Marks:
-        """True for each word with a blank after it. The last word of a sentence always has one."""
+        """True for each word with a blank after it."""
         last_words = np.cumsum(lengths) - 1
         if all(sentence.spaces is not None for sentence in sentences):
             every = chain.from_iterable(sentence.spaces or () for sentence in sentences)
@@ -142,7 +152,6 @@ class SubwordBatches:
             for sentence, last in zip(sentences, last_words.tolist(), strict=True):
                 if sentence.spaces is not None:
                     spaces[last + 1 - len(sentence) : last + 1] = sentence.spaces
-        spaces[last_words] = True
         return spaces
 
     def _guessed_spaces(self, words: Ints, lengths: Ints) -> Marks:

@@ -15,11 +15,13 @@ import numpy as np
 
 from fencepost.config.settings import Config
 from fencepost.errors import COPY_AGAIN, MissingExtraError, ModelError
+from fencepost.features.added_tokens import Encoded
 from fencepost.features.batch import Ints
 from fencepost.features.encoder_families import family_of
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
-from fencepost.features.wordpiece import Encoded, WordPiece
+from fencepost.features.unigram import Unigram
+from fencepost.features.wordpiece import WordPiece
 from fencepost.storage.safe_json import parse_json
 from fencepost.trees.treebank import Sentence
 
@@ -44,6 +46,8 @@ class Tokenizer(Protocol):
 
     prefix: list[int]
     suffix: list[int]
+    after_blank: list[int]  # the sub-tokens of a blank at the end of a text that is cut at its blanks
+    reads_blanks: bool  # a blank before a word may be a sub-token, which only the first word of a text is made of
 
     def encode(self, text: str) -> Encoded: ...
 
@@ -77,6 +81,7 @@ class Subwords:
         special = len(self.prefix) + len(self.suffix)
         self.room = max(1, min(config.pretrained.window, _positions(encoder)) - special)
         self._overlap = min(config.pretrained.overlap, self.room - 1)
+        self.final_blank = Stretch(self._tokenizer.after_blank, [], [])
         self._remembered = lru_cache(STRETCHES_KEPT)(self.read_stretch)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -91,13 +96,16 @@ class Subwords:
             ends = [end for end, space in enumerate((*spaces[:-1], True), 1) if space]
             stretches = [words[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
             short = max(map(len, words)) <= LETTERS_KEPT and max(map(len, stretches)) <= WORDS_KEPT
-            whole = _joined(list(map(self._remembered if short else self.read_stretch, stretches)))
+            read = list(map(self._remembered if short else self.read_stretch, stretches))
+            whole = _joined([*read, self.final_blank] if spaces[-1] else read)
         else:
             whole = self._read_text(words, spaces)
         return self._in_windows(whole)
 
     def cuts_at_blanks(self, words: Sequence[str]) -> bool:
-        """True if words that have blanks between them share no sub-token."""
+        """True if words that have blanks between them share no sub-token, and are read alike wherever they stand."""
+        if self._tokenizer.reads_blanks and self._words != "last":
+            return False
         return self._tokenizer.cuts_at_blanks(" ".join(words))
 
     def read_stretch(self, words: tuple[str, ...]) -> Stretch:
@@ -207,6 +215,8 @@ class LibraryTokenizer:
         last = len(mask) - mask[::-1].index(0) if 0 in mask else len(mask)
         self.prefix: list[int] = sample.ids[:first]
         self.suffix: list[int] = sample.ids[last:]
+        self.after_blank: list[int] = []
+        self.reads_blanks = False
 
     def encode(self, text: str) -> Encoded:
         try:
@@ -225,7 +235,7 @@ def _tokenizer(text: str, size: int) -> Tokenizer:
     try:
         settings = parse_json(text)
         _check_numbers(settings, size)
-        tokenizer = WordPiece.of(text, settings) or LibraryTokenizer(text)
+        tokenizer = WordPiece.of(text, settings) or Unigram.of(text, settings) or LibraryTokenizer(text)
         _require_numbers([*tokenizer.prefix, *tokenizer.suffix], size)
         if len(tokenizer.prefix) + len(tokenizer.suffix) > MOST_SPECIAL:
             raise ValueError("it puts too many special tokens around a sentence")

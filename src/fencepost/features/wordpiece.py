@@ -11,28 +11,18 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
+from fencepost.features.added_tokens import ALL_BLANKS, CHUNK, AddedTokens, Encoded, is_plain, is_simple, special_tokens
 from fencepost.features.tokenizers_unicode import IDEOGRAPHS, category, combining, decomposed, lowered
 
-_BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_ALL_BLANKS: Final = _BLANKS + "\x0b\x0c\x85"
 _PUNCTUATION: Final = r"!-/:-@\[-`{-~"
 _BLANK_OF_BYTES: Final = "Ġ"  # a blank in byte-level vocabularies; the library trims it in any vocabulary
-_CHUNK: Final = re.compile(f"[^{_BLANKS}]+")
-_ALL_BLANK: Final = re.compile(f"[{_ALL_BLANKS}]")
+_ALL_BLANK: Final = re.compile(f"[{ALL_BLANKS}]")
 _WORD: Final = re.compile(f"[{_PUNCTUATION}]|[^{_PUNCTUATION} ]+")
 
 
 Piece = tuple[int, int, int]  # a sub-token, its start and its end
-
-
-class Encoded(NamedTuple):
-    """Sub-tokens, and where each of them starts and ends in the text."""
-
-    ids: list[int]
-    starts: list[int]
-    ends: list[int]
 
 
 class WordPiece:
@@ -55,10 +45,12 @@ class WordPiece:
         accents = normalizer["strip_accents"]
         self._strip: bool = self._lower if accents is None else accents
         added = settings["added_tokens"]
-        self._added = _AddedTokens([(token["content"], token) for token in added if not token["normalized"]])
+        self._added = AddedTokens([(token["content"], token) for token in added if not token["normalized"]])
         normalized = [(self._normalized(token["content"])[0], token) for token in added if token["normalized"]]
-        self._added_to_normalized = _AddedTokens(normalized)
-        self.prefix, self.suffix = _special_tokens(settings["post_processor"])
+        self._added_to_normalized = AddedTokens(normalized)
+        self.prefix, self.suffix = special_tokens(settings["post_processor"])
+        self.after_blank: list[int] = []
+        self.reads_blanks = False
         # Added tokens may take along the blanks around them; trimmed offsets leave those blanks out.
         self._trims = bool((settings["post_processor"] or {}).get("trim_offsets"))
 
@@ -78,7 +70,7 @@ class WordPiece:
         for number, match in self._added.find(text):
             self._read(text, done, match.start(), encoded)
             start, end = match.span((match.lastindex or 0) if self._trims else 0)
-            _append(encoded, start, [number], [0], [end - start])
+            encoded.append(start, [number], [0], [end - start])
             done = match.end()
         self._read(text, done, len(text), encoded)
         return encoded
@@ -88,9 +80,9 @@ class WordPiece:
         return next(self._added.find(text), None) is None
 
     def _read(self, text: str, start: int, end: int, encoded: Encoded) -> None:
-        for match in _CHUNK.finditer(text, start, end):
+        for match in CHUNK.finditer(text, start, end):
             chunk = match[0]
-            _append(encoded, match.start(), *self._read_chunk(chunk))
+            encoded.append(match.start(), *self._read_chunk(chunk))
 
     def _read_chunk(self, chunk: str) -> Encoded:
         encoded = Encoded([], [], [])
@@ -103,7 +95,7 @@ class WordPiece:
 
     def _pieces(self, text: str) -> Iterator[Piece]:
         """The pieces of a normalised text."""
-        shape = text if _is_plain(text) else "".join(map(_shape, text))
+        shape = text if is_plain(text) else "".join(map(_shape, text))
         done = 0
         for number, match in self._added_to_normalized.find(text):
             yield from self._words(text, shape, done, match.start())
@@ -132,7 +124,7 @@ class WordPiece:
 
     def _normalized(self, chunk: str) -> tuple[str, Sequence[int]]:
         """The normalised text, and the index in ``chunk`` that each of its letters comes from."""
-        if _is_plain(chunk):
+        if is_plain(chunk):
             return chunk.lower() if self._lower else chunk, range(len(chunk))
         letters = list(enumerate(chunk))
         if self._clean:
@@ -144,17 +136,6 @@ class WordPiece:
         if self._lower:
             letters = [(index, part) for index, letter in letters for part in lowered(letter)]
         return "".join(letter for _, letter in letters), [index for index, _ in letters]
-
-
-def _is_plain(text: str) -> bool:
-    """True for printable ASCII, in which normalising changes only capitals."""
-    return text.isascii() and text.isprintable()
-
-
-def _append(encoded: Encoded, shift: int, ids: list[int], starts: list[int], ends: list[int]) -> None:
-    encoded.ids.extend(ids)
-    encoded.starts.extend([shift + start for start in starts])
-    encoded.ends.extend([shift + end for end in ends])
 
 
 def _is_dropped(letter: str) -> bool:
@@ -186,49 +167,11 @@ def _decomposed(letters: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 @lru_cache(4096)
 def _shape(letter: str) -> str:
     """Stands in for any character with an ASCII one of its kind: a blank, a punctuation mark or a letter."""
-    if _is_plain(letter):
+    if is_plain(letter):
         return letter
     if _ALL_BLANK.match(letter):
         return " "
     return "." if category(letter).startswith("P") else "a"
-
-
-class _AddedTokens:
-    """Finds added tokens in a text: the leftmost first, and the longest of those that start there."""
-
-    def __init__(self, tokens: list[tuple[str, dict[str, Any]]]) -> None:
-        longest_first = sorted(tokens, key=lambda token: -len(token[0]))
-        self._ids: list[int] = [token["id"] for _, token in longest_first]
-        self._pattern = re.compile("|".join(_pattern(content, token) for content, token in longest_first))
-
-    def find(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
-        """Yields each token's number and match; group ``lastindex`` is the token without the blanks it takes along."""
-        for match in self._pattern.finditer(text) if self._ids else ():
-            assert match.lastindex is not None
-            yield self._ids[match.lastindex - 1], match
-
-
-def _pattern(content: str, token: dict[str, Any]) -> str:
-    blanks = f"[{_ALL_BLANKS}]*"
-    before, after = (blanks if token[side] else "" for side in ("lstrip", "rstrip"))
-    return f"{before}({re.escape(content)}){after}"
-
-
-def _special_tokens(processor: dict[str, Any] | None) -> tuple[list[int], list[int]]:
-    """The special tokens before and after a sentence."""
-    if processor is None:
-        return [], []
-    if processor["type"] != "TemplateProcessing":
-        return [processor["cls"][1]], [processor["sep"][1]]
-    before: list[int] = []
-    after: list[int] = []
-    side = before
-    for item in processor["single"]:
-        if "Sequence" in item:
-            side = after
-        else:
-            side += processor["special_tokens"][item["SpecialToken"]["id"]]["ids"]
-    return before, after
 
 
 def _is_bert(settings: dict[str, Any]) -> bool:
@@ -242,12 +185,5 @@ def _is_bert(settings: dict[str, Any]) -> bool:
         and not special.get("add_prefix_space")
         and not (special.get("trim_offsets") and any(_BLANK_OF_BYTES in piece for piece in model["vocab"]))
         and model["unk_token"] in model["vocab"]
-        and all(map(_is_simple, settings["added_tokens"]))
+        and all(map(is_simple, settings["added_tokens"]))
     )
-
-
-def _is_simple(added: dict[str, Any]) -> bool:
-    """True if an added token contains no blanks and is found whatever its neighbours are."""
-    strips = added["lstrip"] or added["rstrip"]
-    whole = _CHUNK.fullmatch(added["content"]) and not added["single_word"]
-    return bool(whole) and (not added["normalized"] or (_is_plain(added["content"]) and not strips))

@@ -43,10 +43,11 @@ _DOMAINS: Final = ("", "com.microsoft")
 # What ``export`` writes, or wrote in earlier versions.
 _OPERATORS: Final = frozenset(
     {
-        *("Abs", "Add", "ArgMax", "BiasGelu", "Cast", "Concat", "Cos", "CumSum", "Div", "Equal", "Expand", "Flatten"),
-        *("Gather", "GatherElements", "Gelu", "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization", "Less"),
-        *("MatMul", "MatMulIntegerToFloat", "Max", "Min", "Mul", "Not", "Or", "QuantizeLinear", "Range", "ReduceMax"),
-        *("Relu", "Reshape", "Shape", "Sin", "Slice", "Softmax", "Split", "Sub", "Sum", "Transpose", "Where"),
+        *("Abs", "Add", "ArgMax", "BiasGelu", "Cast", "Concat", "Cos", "CumSum", "Div", "Equal", "Expand", "FastGelu"),
+        *("Flatten", "Gather", "GatherElements", "Gelu", "GreaterOrEqual", "Identity", "LSTM", "LayerNormalization"),
+        *("Less", "MatMul", "MatMulIntegerToFloat", "Max", "Min", "Mul", "Not", "Or", "QuantizeLinear", "Range"),
+        *("ReduceMax", "Relu", "Reshape", "Shape", "SimplifiedLayerNormalization", "Sin", "Slice", "Softmax", "Split"),
+        *("Sub", "Sum", "Transpose", "Where"),
     }
 )
 _MOST_BYTES: Final = 2**31  # a protocol buffer can't be larger
