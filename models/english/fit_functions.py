@@ -1,7 +1,8 @@
 """Trains the function scorer of a finished model again, and leaves the rest of the model as it is.
 
     python models/english/fit_functions.py --model MODEL --data DATA --out FOLDER
-        [--share masc=3 gum=1 craft=1] [--steps 3000] [--first 9000] [--vectors VECTORS] [--seed 1] [--device cpu]
+        [--share masc=3 gum=1 craft=1 business=2] [--steps 3000] [--first 9000] [--vectors VECTORS] [--seed 1]
+        [--device cpu]
 
 MODEL is a folder that training or `fencepost export` wrote. FOLDER gets a copy of it, in which only the function scorer
 is new: functions.onnx in an export, otherwise the weights in model.safetensors. DATA comes from `prepare.py
@@ -62,7 +63,7 @@ from fencepost.trees.treebank import Treebank
 
 BUSINESS: Final = "business"  # sentences of our own
 WRITTEN: Final = 1_600
-SHARES: Final = {"gum": 1.0, "masc": 3.0, "craft": 1.0, BUSINESS: 1.0}
+SHARES: Final = {"gum": 1.0, "masc": 3.0, "craft": 1.0, BUSINESS: 2.0}
 FIRST: Final = 9_000
 STEPS: Final = 3_000
 BATCH: Final = 640  # constituents
