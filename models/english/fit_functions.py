@@ -1,7 +1,8 @@
 """Trains the function scorer of a finished model again, and leaves the rest of the model as it is.
 
     python models/english/fit_functions.py --model MODEL --data DATA --out FOLDER
-        [--share masc=3 gum=1 craft=1] [--steps 3000] [--first 9000] [--vectors VECTORS] [--seed 1] [--device cpu]
+        [--share masc=3 gum=1 craft=1 business=2] [--steps 3000] [--first 9000] [--vectors VECTORS] [--seed 1]
+        [--device cpu]
 
 MODEL is a folder that training or `fencepost export` wrote. FOLDER gets a copy of it, in which only the function scorer
 is new: functions.onnx in an export, otherwise the weights in model.safetensors. DATA comes from `prepare.py
@@ -11,6 +12,8 @@ The model reads the first 9,000 training sentences of each treebank once, and th
 gold constituents, so this takes minutes on a CPU. With --vectors, the vectors are kept in that folder, and another run
 with the same model and sentences doesn't read them again.
 
+The scorer also learns from 1,600 sentences of our own about business (business.py), with the vectors of MASC's.
+
 GUM and CRAFT have conventions of their own that functions.py can't express. So each treebank has a vector that is added
 in training, and the finished scorer keeps that of the treebank that follows Penn's conventions.
 """
@@ -18,28 +21,27 @@ in training, and the finished scorer keeps that of the treebank that follows Pen
 from __future__ import annotations
 
 import argparse
+import random
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from business import business_sentences
 from corpora import TRAINED_ON
 from gold import named_numbers
-from prepare import PENN
+from prepare import PENN, versions
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from vectors import Examples, VectorReader
 
-from fencepost.backends.onnx import OnnxBackend
-from fencepost.backends.torch import TorchBackend, vocab_sizes
+from fencepost.backends.torch import vocab_sizes
 from fencepost.evaluation.functions import FunctionCounts, marked_phrases
 from fencepost.export.parser import functions_graph
-from fencepost.features.batching import pieces
-from fencepost.features.indexer import Indexer
+from fencepost.features.batch import Ints
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER
 from fencepost.model.loss import function_loss
 from fencepost.model.scorer import FunctionScorer
@@ -55,14 +57,13 @@ from fencepost.storage.model_files import (
 )
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import making_model, write_model
-from fencepost.training.data import gold_tree
 from fencepost.training.weights import read_check, read_fingerprints, save_weights
 from fencepost.trees.tree import Tree
-from fencepost.trees.treebank import Sentence, Treebank
+from fencepost.trees.treebank import Treebank
 
-Halves = npt.NDArray[np.float16]
-
-SHARES: Final = {"gum": 1.0, "masc": 3.0, "craft": 1.0}
+BUSINESS: Final = "business"  # sentences of our own
+WRITTEN: Final = 1_600
+SHARES: Final = {"gum": 1.0, "masc": 3.0, "craft": 1.0, BUSINESS: 2.0}
 FIRST: Final = 9_000
 STEPS: Final = 3_000
 BATCH: Final = 640  # constituents
@@ -72,26 +73,10 @@ DECAY: Final = 0.01
 SMOOTHING: Final = 0.05  # the share of the loss that asks for all functions alike, where the treebank allows just one
 AVERAGE: Final = 0.998  # weight of the old average of the weights in the new one, in the second half of the steps
 DROPOUT: Final = 0.2  # of the hidden layer; half of it for the vectors
-TOKENS: Final = 4_000  # read at once
 REPORTED: Final = 500  # steps between two lines of output
 REWRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)  # by ``write_model`` itself
 
 SCORER: Final = "function_scorer."  # how the names of its weights begin
-
-
-@dataclass(frozen=True)
-class Examples:
-    """The gold constituents of a treebank, the vectors of its fenceposts, and the functions that each may have."""
-
-    vectors: Tensor  # [F, d_model], in half precision
-    starts: Tensor  # [C] fenceposts, counted through the treebank, as are ends
-    ends: Tensor
-    labels: Tensor
-    parents: Tensor
-    allowed: Tensor  # [C, functions]
-
-    def __len__(self) -> int:
-        return len(self.starts)
 
 
 def main() -> None:
@@ -111,11 +96,9 @@ def main() -> None:
         raise SystemExit(f"{arguments.model} doesn't predict functions")
     with making_model(arguments.out):
         reader = VectorReader(folder, arguments.device, arguments.vectors)
-        examples = {}
-        for name in TRAINED_ON:
-            trees = read_trees(arguments.data, "train", name, arguments.first)
-            examples[name] = reader.examples(trees, f"train.{name}")
-            print(f"{name}: {len(examples[name]):,} constituents", flush=True)
+        examples = training_examples(reader, arguments.data, arguments.first)
+        for name, part in examples.items():
+            print(f"{name}: {len(part):,} constituents", flush=True)
         shares = SHARES | named_numbers(arguments.share)
         scorer = fit(folder, examples, shares, follow=PENN, steps=arguments.steps, seed=arguments.seed)
         for name in TRAINED_ON:
@@ -125,54 +108,16 @@ def main() -> None:
         write(folder, scorer, arguments.out)
 
 
+def training_examples(reader: VectorReader, data: Path, first: int) -> dict[str, Examples]:
+    """Those of the treebanks, and of as many sentences of our own at most."""
+    choice = random.Random("business")
+    written = [copy for tree in business_sentences(choice, min(first, WRITTEN)) for copy in versions(tree, choice)]
+    trees = {name: read_trees(data, "train", name, first) for name in TRAINED_ON} | {BUSINESS: written}
+    return {name: reader.examples(part, f"train.{name}") for name, part in trees.items()}
+
+
 def read_trees(data: Path, part: str, name: str, first: int) -> list[Tree]:
     return list(Treebank.load(data / f"{part}.{name}.txt"))[:first]
-
-
-class VectorReader:
-    """Reads sentences with a finished model: an export on ONNX Runtime, and other models on torch."""
-
-    def __init__(self, folder: ModelFolder, device: str = "cpu", kept: Path | None = None) -> None:
-        """``kept`` is a folder for the vectors of sentences that another run needs again."""
-        self._folder, self._kept = folder, kept
-        self._indexer = Indexer(folder.config, folder.vocabularies)
-        self._backend = OnnxBackend.load(folder) if folder.has(ONNX) else TorchBackend.load(folder, device)
-
-    def examples(self, trees: Sequence[Tree], name: str) -> Examples:
-        """``name`` is that of the file in which the vectors are kept."""
-        gold = [gold_tree(tree, self._folder.vocabularies).functions for tree in trees]
-        lengths = np.array([len(tree.words()) for tree in trees])
-        first = np.cumsum(lengths + 1) - lengths - 1
-        columns: dict[str, list[Tensor]] = {"starts": [], "ends": [], "labels": [], "parents": [], "allowed": []}
-        for functions, post in zip(gold, first.tolist(), strict=True):
-            assert functions is not None
-            own = functions.constituents
-            arrays = (own.starts + post, own.ends + post, own.labels, own.parents, functions.allowed)
-            for column, array in zip(columns.values(), arrays, strict=True):
-                column.append(torch.from_numpy(array))
-        return Examples(
-            torch.from_numpy(self._vectors([tree.words() for tree in trees], lengths.tolist(), name)),
-            **{name: torch.cat(parts) for name, parts in columns.items()},
-        )
-
-    def _vectors(self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], name: str) -> Halves:
-        path = None if self._kept is None else self._kept / f"{name}.npy"
-        if path is not None and path.exists():
-            kept: Halves = np.load(path)
-            if len(kept) != sum(lengths) + len(lengths):
-                raise SystemExit(f"{path} has the vectors of other sentences: remove it")
-            return kept
-        found: list[Halves] = [np.empty((0, 0), np.float16)] * len(sentences)
-        for places in pieces(lengths, TOKENS):
-            batch = self._indexer.batch([Sentence(tuple(sentences[place])) for place in places])
-            ends = np.cumsum(batch.lengths + 1)[:-1]
-            for place, vectors in zip(places, np.split(self._backend.vectors(batch), ends), strict=True):
-                found[place] = vectors.astype(np.float16)
-        joined = np.concatenate(found)
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.save(path, joined)
-        return joined
 
 
 class Trained(nn.Module):
@@ -215,14 +160,17 @@ def fit(
     """A new scorer with the conventions of one treebank. Each step draws constituents by the treebanks' shares."""
     torch.manual_seed(seed)
     draw = np.random.default_rng(seed)
-    model = Trained(_new_scorer(folder, next(iter(examples.values()))), len(examples))
+    treebanks = [PENN if name == BUSINESS else name for name in examples]
+    names = list(dict.fromkeys(treebanks))
+    numbers = np.array([names.index(name) for name in treebanks])
+    model = Trained(_new_scorer(folder, next(iter(examples.values()))), len(names))
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGE))  # type: ignore[no-untyped-call]
     began, losses = time.monotonic(), 0.0
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = RATE * min(1, (step + 1) / WARMUP) * (1 - step / steps)
-        scores, allowed = _batch(model, examples, shares, draw)
+        scores, allowed = _batch(model, examples, shares, numbers, draw)
         loss = smooth_loss(scores, allowed).mean()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -236,7 +184,7 @@ def fit(
             losses = 0.0
     trained = average.module
     assert isinstance(trained, Trained)
-    return trained.finished(list(examples).index(follow))
+    return trained.finished(names.index(follow))
 
 
 def smooth_loss(scores: Tensor, allowed: Tensor) -> Tensor:
@@ -255,8 +203,16 @@ def _new_scorer(folder: ModelFolder, examples: Examples) -> FunctionScorer:
 
 
 def _batch(
-    model: Trained, examples: Mapping[str, Examples], shares: Mapping[str, float], draw: np.random.Generator
+    model: Trained,
+    examples: Mapping[str, Examples],
+    shares: Mapping[str, float],
+    numbers: Ints,
+    draw: np.random.Generator,
 ) -> tuple[Tensor, Tensor]:
+    """The scores of constituents, drawn by the shares of their sources, and their functions.
+
+    ``numbers`` says which vector each source has in training.
+    """
     weights = np.array([shares[name] for name in examples])
     counts = draw.multinomial(BATCH, weights / weights.sum())
     spans, labels, parents, allowed = [], [], [], []
@@ -266,7 +222,7 @@ def _batch(
         labels.append(part.labels[rows])
         parents.append(part.parents[rows])
         allowed.append(part.allowed[rows])
-    treebanks = torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
+    treebanks = torch.from_numpy(np.repeat(numbers, counts))
     return model(torch.cat(spans), torch.cat(labels), torch.cat(parents), treebanks), torch.cat(allowed)
 
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from corpora import TRAINED_ON
-from fit_functions import FIRST, SHARES, STEPS, VectorReader, counted, fit, read_trees
+from fit_functions import FIRST, SHARES, STEPS, counted, fit, read_trees, training_examples
 from prepare import PENN
+from vectors import VectorReader
 
 from fencepost.evaluation.brackets import Brackets
 from fencepost.storage.model_folder import ModelFolder
@@ -33,9 +33,7 @@ def main() -> None:
     folder = ModelFolder.open(arguments.model)
     reader = VectorReader(folder, kept=arguments.vectors)
     data, steps, test = arguments.data, arguments.steps, arguments.test
-    training = {
-        name: reader.examples(read_trees(data, "train", name, arguments.first), f"train.{name}") for name in TRAINED_ON
-    }
+    training = training_examples(reader, data, arguments.first)
     trees = read_trees(data, "test", test, arguments.first)
     scorer = fit(folder, training, SHARES, follow=PENN, steps=steps, seed=1)
     without = counted(scorer, folder, reader.examples(trees, f"test.{test}"), trees)

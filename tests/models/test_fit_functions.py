@@ -9,9 +9,10 @@ import functions_in_domain
 import numpy as np
 import pytest
 import torch
-from fit_functions import Trained, VectorReader, counted, fit, smooth_loss, write
+from fit_functions import BUSINESS, Trained, counted, fit, smooth_loss, write
 from prepare import PENN
 from safetensors.torch import load_file, save
+from vectors import VectorReader
 
 import fencepost
 from fencepost.backends.onnx import OnnxBackend
@@ -78,6 +79,21 @@ def test_a_new_scorer_learns_and_the_other_files_stay(
     plain = fencepost.load(path).parse([tree.words() for tree in TREES])
     assert [without_functions(tree) for tree in found] == plain
     assert counted(scorer, folder, reader.examples(found, "found"), found).accuracy == 100
+
+
+def test_sentences_of_our_own_teach_the_conventions_of_penn(export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"DROPOUT": 0.0, "AVERAGE": 0.9, "RATE": 0.03, "BATCH": 64, "WARMUP": 10}.items():
+        monkeypatch.setattr(fit_functions, name, value)
+    folder = ModelFolder.open(export)
+    reader = VectorReader(folder)
+    others = [without_functions(tree) for tree in TREES]
+    examples = {
+        "gum": reader.examples(others, "gum"),
+        PENN: reader.examples(TREES[:1], "masc"),
+        BUSINESS: reader.examples(TREES, "business"),
+    }
+    scorer = fit(folder, examples, {"gum": 1.0, PENN: 0.0, BUSINESS: 1.0}, follow=PENN, steps=200, seed=1)
+    assert counted(scorer, folder, reader.examples(TREES, "all"), TREES).total().f1 == 100
 
 
 def test_vectors_are_kept_for_the_same_sentences(export: Path, tmp_path: Path) -> None:

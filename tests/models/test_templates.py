@@ -1,4 +1,4 @@
-"""Sentences of our own for the training data: rates, inverted conditions and two objects."""
+"""Sentences of our own for the training data: rates, inverted conditions, two objects, and business news."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 
 import pytest
+from business import business_sentences
 from prepare import written_trees
 from rare import condition_sentences, two_object_sentences
 from rates import rate_sentences
@@ -15,7 +16,7 @@ from fencepost.trees.functions import without_functions
 from fencepost.trees.tree import Tree
 
 Writer = Callable[[random.Random, int], Iterator[Tree]]
-WRITERS = (rate_sentences, condition_sentences, two_object_sentences)
+WRITERS = (rate_sentences, condition_sentences, two_object_sentences, business_sentences)
 GRAMMAR: Grammar = {
     "sentence": ("(S {who} (VP (VBD {did})) (. .))",),
     "who": ("(NP-SBJ (DT the) (NN {animal}))",),
@@ -75,6 +76,33 @@ def test_verbs_have_two_plain_objects() -> None:
         assert any(
             [child.label for child in verb.children if isinstance(child, Tree)][:2] == ["NP", "NP"] for verb in verbs
         )
+
+
+def test_business_news_has_the_functions_that_penn_gives() -> None:
+    texts = " ".join(str(tree) for tree in business_sentences(random.Random(1), 800))
+    for phrase in (
+        "(PP-LOC (IN at) (NP (DT a) (NN bank)))",
+        "(NP-CLR (NN effect))",
+        "(S-CLR (VP (TO to) (VP (VB yield) ",
+        "(PP-PRP (IN because) (IN of) ",
+        "(PP (VBG according) (PP (TO to) ",
+        "(ADJP (JJ due) (NP-TMP ",
+        "(PP-LOC (IN Under) (NP ",
+        "(ADVP (RB as) (RB well))",
+    ):
+        assert phrase in texts, phrase
+
+
+def test_parts_of_noun_phrases_differ_in_function() -> None:
+    found = {
+        (next(leaf.word.lower() for leaf in phrase.leaves()), phrase.label)
+        for tree in business_sentences(random.Random(1), 800)
+        for above in tree.subtrees()
+        if above.label.startswith("NP")
+        for phrase in above.children
+        if isinstance(phrase, Tree) and phrase.label.startswith("PP")
+    }
+    assert {("in", "PP-LOC"), ("in", "PP-TMP"), ("to", "PP-DIR"), ("for", "PP"), ("on", "PP"), ("of", "PP")} <= found
 
 
 def test_written_sentences_also_come_in_other_spellings() -> None:
