@@ -402,6 +402,7 @@ def hostile_lines(count: int) -> list[str]:
     return ["".join(c for c in line if c != "\n" and unicodedata.category(c) != "Cs") for line in lines]
 
 
+@pytest.mark.filterwarnings("ignore::fencepost.errors.LanguageWarning")
 @pytest.mark.parametrize("mode", ["--lines", "--tokenized"])
 def test_hostile_lines_are_all_accounted_for(parse: Parse, mode: str) -> None:
     lines = hostile_lines(300)
@@ -418,6 +419,7 @@ def objects_by_newline(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.removesuffix("\n").split("\n")]
 
 
+@pytest.mark.filterwarnings("ignore::fencepost.errors.LanguageWarning")
 @pytest.mark.parametrize("form", ["brackets", "pretty", "svg", "html"])
 def test_hostile_text_can_be_written_in_every_format(parse: Parse, form: str) -> None:
     data = "".join(f"{line}\n" for line in hostile_lines(60) if len(line) < 999).encode()

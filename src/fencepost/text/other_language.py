@@ -103,7 +103,7 @@ class LanguageWatch:
         is_strange = not own and bool(spelled) and _is_in_another_script(found, lexicon.own)
         if is_strange or self._votes or len(other) + len(odd) > PER_WORD * len(found):
             if is_strange or len(found) >= FEWEST_WORDS:
-                self._count(lexicon, len(found - self._seen), own, other, odd, is_strange)
+                self._count(lexicon, found, own, other, odd, is_strange)
         elif len(own) >= FEWEST_OWN:
             self._is_young = False
         return self._best(lexicon, ENOUGH if self._is_young else ENOUGH_LATER) if self._votes else None
@@ -119,10 +119,10 @@ class LanguageWatch:
         self._hits: Counter[int] = Counter()  # words that another language has, and the model's has not
         self._known = 0  # words of the model's language
         self._shared: Counter[int] = Counter()  # those that another language has, too
-        self._seen: set[str] = set()  # a word of another language counts once
+        self._seen: set[str] = set()  # a word counts once
 
     def _count(
-        self, lexicon: _Lexicon, size: int, own: set[str], other: set[str], odd: set[str], is_strange: bool
+        self, lexicon: _Lexicon, found: set[str], own: set[str], other: set[str], odd: set[str], is_strange: bool
     ) -> None:
         """``odd``: words in no list, with letters that may tell their language."""
         known = [lexicon.masks[word] for word in own]
@@ -133,7 +133,8 @@ class LanguageWatch:
                 known.append(mask)
             elif word not in self._seen:
                 new.append(mask)
-        self._seen |= other | odd
+        size = len(found - self._seen)
+        self._seen |= found
         gains, shared = _tally(new), _tally(known)
         if len(known) >= FEWEST_OWN and all(count <= len(known) - shared[bit] for bit, count in gains.items()):
             self._is_young = False
