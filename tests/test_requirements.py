@@ -21,12 +21,12 @@ EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 ADVISORIES: list[dict[str, str]] = tomllib.loads((ROOT / "requirements/advisories.toml").read_text("utf-8"))["advisory"]
 REQUIREMENTS: list[str] = [*PROJECT["dependencies"], *(each for group in EXTRAS.values() for each in group)]
 BUILD: list[str] = SETTINGS["build-system"]["requires"]
-NEEDED = {  # what each lock file is for; torch is in none, and the Japanese dictionary is too large for the tests
+NEEDED = {  # what each lock file is for; torch is in none
     "base.txt": PROJECT["dependencies"],
     "serve.txt": [*PROJECT["dependencies"], *EXTRAS["serve"]],
     "cuda.txt": [*PROJECT["dependencies"], *EXTRAS["serve"], *EXTRAS["train"]],
     "build.txt": BUILD,
-    "ci.txt": [each for name, group in EXTRAS.items() if name != "ja" for each in [*PROJECT["dependencies"], *group]],
+    "ci.txt": REQUIREMENTS,
 }
 LOCKS = list(NEEDED)
 LOCKED = re.compile(r"([a-z0-9-]+)==(\S+)(?: ; (.*?))? \\((?:\n    --hash=sha256:[0-9a-f]{64}(?: \\)?)+)\n")
