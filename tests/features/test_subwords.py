@@ -51,6 +51,19 @@ def test_words_that_are_one_sub_token_share_it() -> None:
     assert chosen(read) == [["<start>"], ["cannot"], ["cannot"], ["sleep"], ["<stop>"]]
 
 
+@pytest.mark.parametrize(
+    ("words", "of_cannot"),
+    [("last", ["▁c", "n't"]), ("first", ["▁c", "an"]), ("mean", ["▁c", "an", "an", "n't"])],
+)
+def test_the_last_sub_token_of_a_word_ends_inside_it_if_any_does(words: str, of_cannot: list[str]) -> None:
+    """The sub-token ``an`` belongs to both words; before it, one ends inside the first."""
+    own = ["<unk>", "▁c", "an", "n't"]
+    model = {"type": "Unigram", "unk_id": 0, "vocab": [(piece, -1.0) for piece in own]}
+    files = PretrainedFiles(unigram(model=model, added_tokens=[], post_processor=None), pretrained_files("t5").encoder)
+    read = reader(files, words=words).read(Sentence(("ca", "nn't"), spaces=(False, False)))
+    assert [own[read.ids[row]] for row in read.rows.tolist()[1:-1]] == of_cannot
+
+
 @pytest.mark.parametrize("words", ["first", "last", "mean"])
 def test_a_word_that_the_tokenizer_drops_has_the_sub_token_before_it(words: str) -> None:
     read = reader(words=words).read(Sentence(("\u200b", "cat", "\u200b", "sleep")))

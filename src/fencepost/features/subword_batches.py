@@ -78,13 +78,17 @@ class StretchTable:
         self.ids, self.chosen, self.counts = (GrowingArray(np.int64) for _ in range(3))
         # Where the parts of each stretch begin in these arrays; the next one begins where it ends.
         self.first_id, self.first_chosen, self.first_count = (GrowingArray(np.int64, [0]) for _ in range(3))
-        self.final_blank = self._add(subwords.final_blank)
+        self.starts_otherwise = GrowingArray(np.bool_)  # whether it is read in another way at the start of a sentence
+        self.final_blank = self._add(subwords.final_blank, starts_otherwise=False)
 
     def add(self, words: tuple[str, ...]) -> int:
-        return self._add(self._subwords.read_stretch(words))
+        stretch = self._subwords.read_stretch(words)
+        otherwise = self._subwords.reads_blanks and self._subwords.read_first_stretch(words) != stretch
+        return self._add(stretch, starts_otherwise=otherwise)
 
-    def _add(self, stretch: Stretch) -> int:
+    def _add(self, stretch: Stretch, *, starts_otherwise: bool) -> int:
         number = len(self.first_id) - 1
+        self.starts_otherwise.append([starts_otherwise])
         for values, array, first in (
             (stretch.ids, self.ids, self.first_id),
             (stretch.chosen, self.chosen, self.first_chosen),
@@ -125,6 +129,8 @@ class SubwordBatches:
         stretches = self._numbers(words, lasts[known], sizes[known])
         counts = np.bincount(sentence_of_word[lasts[known]], minlength=len(sentences))
         table = self._stretches
+        own = counts > 0
+        unusual[own] |= table.starts_otherwise.array[stretches[firsts(counts)[own]]]
         if self._subwords.final_blank.ids:
             blanks = ends_with_blank & ~unusual
             stretches = np.insert(stretches, np.cumsum(counts)[blanks], table.final_blank)

@@ -47,7 +47,7 @@ class Tokenizer(Protocol):
     prefix: list[int]
     suffix: list[int]
     after_blank: list[int]  # the sub-tokens of a blank at the end of a text that is cut at its blanks
-    reads_blanks: bool  # a blank before a word may be a sub-token, which only the first word of a text is made of
+    reads_blanks: bool  # a blank may be a sub-token; the one that is put before a text is part of its first word
 
     def encode(self, text: str) -> Encoded: ...
 
@@ -81,6 +81,7 @@ class Subwords:
         special = len(self.prefix) + len(self.suffix)
         self.room = max(1, min(config.pretrained.window, _positions(encoder)) - special)
         self._overlap = min(config.pretrained.overlap, self.room - 1)
+        self.reads_blanks = self._tokenizer.reads_blanks
         self.final_blank = Stretch(self._tokenizer.after_blank, [], [])
         self._remembered = lru_cache(STRETCHES_KEPT)(self.read_stretch)
 
@@ -97,19 +98,27 @@ class Subwords:
             stretches = [words[begin:end] for begin, end in zip([0, *ends], ends, strict=False)]
             short = max(map(len, words)) <= LETTERS_KEPT and max(map(len, stretches)) <= WORDS_KEPT
             read = list(map(self._remembered if short else self.read_stretch, stretches))
+            if self.reads_blanks:
+                read[0] = self.read_first_stretch(stretches[0])
             whole = _joined([*read, self.final_blank] if spaces[-1] else read)
         else:
             whole = self._read_text(words, spaces)
         return self._in_windows(whole)
 
     def cuts_at_blanks(self, words: Sequence[str]) -> bool:
-        """True if words that have blanks between them share no sub-token, and are read alike wherever they stand."""
-        if self._tokenizer.reads_blanks and self._words != "last":
-            return False
+        """True if words that have blanks between them share no sub-token."""
         return self._tokenizer.cuts_at_blanks(" ".join(words))
 
     def read_stretch(self, words: tuple[str, ...]) -> Stretch:
-        """Words without blanks between them, with plain quotes."""
+        """Words without blanks between them, with plain quotes; where blanks are sub-tokens, one comes before."""
+        if not self.reads_blanks:
+            return self.read_first_stretch(words)
+        read = self._read_text(("a", *words), [True] + [False] * len(words))
+        before, skipped = len(self._tokenizer.encode("a").ids), read.counts[0]
+        return Stretch(read.ids[before:], [index - before for index in read.chosen[skipped:]], read.counts[1:])
+
+    def read_first_stretch(self, words: tuple[str, ...]) -> Stretch:
+        """The stretch at the start of a sentence."""
         return self._read_text(words, [False] * len(words))
 
     def _read_text(self, words: Sequence[str], spaces: Sequence[bool]) -> Stretch:
@@ -125,7 +134,11 @@ class Subwords:
             case "first":
                 return Stretch(encoded.ids, firsts.tolist(), [1] * len(words))
             case "last":
-                return Stretch(encoded.ids, lasts.tolist(), [1] * len(words))
+                # As in benepar, a sub-token that reaches into the next word counts only if no other one ends inside.
+                inside = np.searchsorted(encoded.ends, [end for _, end in spans], side="right") - 1
+                ends = np.array([0, *encoded.ends])[inside + 1]
+                chosen_of = np.where(ends > [start for start, _ in spans], inside, lasts)
+                return Stretch(encoded.ids, chosen_of.tolist(), [1] * len(words))
             case "mean":
                 chosen = [range(first, last + 1) for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)]
                 return Stretch(encoded.ids, list(chain.from_iterable(chosen)), list(map(len, chosen)))
