@@ -28,14 +28,14 @@ _WEIGHTS_OF: Final[dict[str, tuple[int, ...]]] = {
 
 
 class WeightsInOrder:
-    """The weights of one graph in the order of its nodes. Raises ValueError where they aren't what is asked for."""
+    """The weights of one graph in the order of its nodes. Raises ValueError if they aren't the expected ones."""
 
     def __init__(self, graph: OnnxGraph, subwords: SubwordTable | None = None) -> None:
         self._steps = _weights(graph)
         self._subwords = subwords
 
     def take(self, *operators: str) -> list[Constant]:
-        """What the next operator with weights reads; it must be one of ``operators``."""
+        """The weights of the next operator that has any; it must be one of ``operators``."""
         operator, weights = next(self._steps, ("its end", []))
         if operator not in operators:
             raise ValueError(f"{operator} comes where {' or '.join(operators)} should")

@@ -1,7 +1,7 @@
-"""Warnings of ``fencepost parse``, each given once: the input is already trees, or in letters unknown to the model.
+"""Warnings of ``fencepost parse``, each given once: the input is already trees, or the model doesn't know its letters.
 
-Whether text is in the model's language is noticed in ``parsing.language_notice``. Letters are looked at here only for a
-language that isn't known there.
+``parsing.language_notice`` warns about text in another language. This module checks letters only if the model's
+language is unknown there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Warns if documents aren't in the model's language: at once if they are the rule, and with all counts at the end."""
+"""Warns if documents aren't in the model's language: at once if most aren't, and with all counts at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fencepost.text.other_language import LanguageWatch
 
 
 class LanguageReport:
-    """What one run says about languages. ``model`` is its model's name, ``language`` the code of its language."""
+    """The warnings of one run. ``model`` is its model's name, ``language`` the code of its language."""
 
     def __init__(self, model: str, language: str) -> None:
         self._known = f"the model {model} knows {LanguageWatch(language).name}"

@@ -52,7 +52,7 @@ def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Se
 
 
 def versions(settings: PartSettings) -> dict[str, str]:
-    """The versions of what decides the bytes of a part: the last digits of scores, and what is a letter or a word."""
+    """The versions of everything that affects the bytes of a part: last digits of scores, letters and words."""
     folder = ModelFolder.open(settings.model)
     language = text_language(folder.config.language, settings.language)
     backend = default_backend(folder, settings.device)

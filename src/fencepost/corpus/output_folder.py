@@ -91,7 +91,7 @@ class OutputFolder:
 
     @property
     def other_languages(self) -> dict[str, int]:
-        """In a complete run, the documents with text in another language than the model's, by that language."""
+        """In a complete run, the number of documents that aren't in the model's language, by their language."""
         return _languages(self._manifest.get("other_languages", {}))  # older runs didn't look
 
     def read_plan(self) -> Plan | None:

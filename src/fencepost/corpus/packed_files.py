@@ -105,7 +105,7 @@ def _open(file: InputFile) -> BinaryIO:
 
 
 def unpacker(packing: Packing) -> Callable[[], Frame]:
-    """What begins to unpack a frame."""
+    """A function that starts a new frame."""
     if packing == "gz":
         return GzipFrame
     try:
@@ -121,7 +121,7 @@ class Frame(Protocol):
     ended: bool
 
     def unpack(self, packed: bytes) -> tuple[bytes, bytes]:
-        """Some unpacked bytes, and the packed ones that are left. At damage it raises _DamagedError."""
+        """Some unpacked bytes, and the packed bytes that are left. Raises _DamagedError at damage."""
         ...
 
 
@@ -141,7 +141,7 @@ class GzipFrame:
 
 
 def _before_damage(unpacker: Any, packed: bytes) -> bytes:
-    """All bytes that can be unpacked. zlib gives none of those that it has unpacked in the call that finds damage."""
+    """All bytes that can be unpacked. If a call finds damage, zlib returns none of the bytes unpacked in that call."""
     content = []
     with suppress(zlib.error):
         for place in range(len(packed)):
@@ -207,7 +207,7 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
     def _unpack(self) -> bytes:
-        """The next bytes, which may be none. What comes before damage is handed out before the damage is an error."""
+        """The next bytes, which may be none. Returns everything before the damage, then raises an error."""
         if self._frame is None:
             self._left = self._left.lstrip(b"\0")  # tapes and some tools fill up the last block of a file
             if not self._left:

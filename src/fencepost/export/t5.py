@@ -64,7 +64,7 @@ def _layers(graph: Graph, stack: Any, embedded: str, mask: str) -> Iterator[tupl
 def distances_of(attention: Any) -> Floats:
     """What T5 adds to q · k for every distance from the farthest before to the farthest after: [heads, distances].
 
-    In the decoder nothing after a place is read.
+    In the decoder, no position reads a later one.
     """
     farthest = attention.relative_attention_max_distance
     with torch.no_grad():

@@ -22,7 +22,7 @@ class AlignedText:
         return AlignedText(self.text[start:end], self.spans[start:end])
 
     def with_first(self, letter: str) -> AlignedText:
-        """Puts a letter before the others; it comes from where the first one does."""
+        """Puts a letter before the others; it gets the position of the first one."""
         return AlignedText(letter + self.text, self.spans[:1] + self.spans)
 
     def without(self, pattern: re.Pattern[str]) -> AlignedText:
@@ -30,7 +30,7 @@ class AlignedText:
         return self.replaced(pattern, "")
 
     def replaced(self, pattern: re.Pattern[str], content: str) -> AlignedText:
-        """Each match replaced; what replaces it comes from where its last letter does."""
+        """Replaces each match; the replacement gets the position of the match's last letter."""
         text, spans, done = "", [], 0
         for match in pattern.finditer(self.text):
             start, end = match.span()
@@ -42,7 +42,7 @@ class AlignedText:
     def with_replacements(self, replacements: Iterable[tuple[int, str | None]]) -> AlignedText:
         """Replaces runs of letters, given by their lengths, from left to right; None keeps a run.
 
-        The first letters that replace a run come from its letters one by one, and further ones from the last of these.
+        New letters get the positions of the run's letters one by one; further ones get that of the run's last letter.
         Where letters are dropped, the library moves on behind the letter before them. If there is none, it doesn't, and
         everything that follows comes from too far left.
         """

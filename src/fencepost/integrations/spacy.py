@@ -112,9 +112,11 @@ class FencepostComponent:
         pos: bool = False,
         language: str | None = None,
     ) -> None:
-        """``language``: that of the pipeline, if the model's must be the same."""
+        """``language``: the pipeline's; the model must have the same one. None: any model."""
         if pos and disable_tagger:
-            raise UsageError("pos comes from the tags of the model, and disable_tagger leaves them out")
+            raise UsageError(
+                "pos needs the tags of the model, and disable_tagger leaves them out", hint="leave out one of the two"
+            )
         self.spans_key = spans_key
         self.pos = pos
         self.language = language

@@ -1,4 +1,4 @@
-"""What a spaCy pipeline and a model have to do with each other's language."""
+"""Checks that a model fits the language of a spaCy pipeline, and finds sentences by the model's rules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NORWEGIAN: Final = frozenset({"no", "nb", "nn"})
 
 
 def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
-    """Raises UsageError if a model is not for pipelines of this language, or can't give universal parts of speech."""
+    """Raises UsageError if the model doesn't fit the pipeline's language, or can't give universal parts of speech."""
     known, name = parser.text_language, parser.name
     if language is not None and not _is_same(language, known):
         raise UsageError(
@@ -32,7 +32,7 @@ def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
 
 
 def _is_same(pipeline: str, model: str) -> bool:
-    """True if a pipeline may have a model of this language. The model may also name a treebank instead."""
+    """True if the model fits the pipeline's language. A model that names a treebank instead always fits."""
     languages = {_base(pipeline), _base(model)}
     return len(languages) == 1 or languages <= _NORWEGIAN or not languages.isdisjoint(_ANY) or not is_language(model)
 

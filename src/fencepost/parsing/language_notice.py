@@ -37,7 +37,7 @@ class LanguageNotice:
 
     @property
     def knows_language(self) -> bool:
-        """False if the model's language is so rare that nothing can be noticed."""
+        """False if we have no list of words for the model's language: then nothing can be noticed."""
         return self._watch.name is not None
 
     def watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:

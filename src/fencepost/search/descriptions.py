@@ -44,7 +44,7 @@ class DescriptionReader:
         negated = self.take("!")
         basic = self.take("@")
         if self.token.text == "!":
-            self.fail("! stands before @, and once", hint="such as !@NP")
+            self.fail("! must come before @, and only once", hint="such as !@NP")
         kind, labels, regex, reference = self.label(start, basic)
         groups: list[tuple[int, str]] = []
         name = None
@@ -88,7 +88,7 @@ class DescriptionReader:
             hint = f"write a label that begins with a digit as an expression, /^{token.text}/"
             self.fail("a number can't be a label", hint=hint)
         if token.kind in ("relation", "chain") and (before is None or before.kind in ("relation", "chain")):
-            hint = "write __ for any node, or an expression such as /^\\.$/ for a label of signs"
+            hint = "write __ for any node, or an expression such as /^\\.$/ for a punctuation mark"
             self.fail(
                 f"a label is missing before {token.text}" if before is None else f"a label is missing{after}", hint
             )
@@ -135,7 +135,7 @@ class DescriptionReader:
         name = self.identifier("a name is missing after =", "a name begins with a letter, as in NP=subject")
         if name in self.names:
             hint = f"write ={name} without a label to refer to that node, or choose another name"
-            self.fail(f"{name} is the name of another node already", hint, column)
+            self.fail(f"another node is already named {name}", hint, column)
         if self.negations:
             hint = "a negated node can't be named; remove the name"
             self.fail(f"{name} names a node that is negated", hint, column)

@@ -147,7 +147,7 @@ class CharacterReader:
         self.at += 1
         other = self.class_character()
         if not (_is_single(one) and _is_single(other)):
-            self.fail("a range goes from one character to another", start, hint="write \\- for a hyphen")
+            self.fail("each end of a range must be a single character", start, hint="write \\- for a hyphen")
         if other[0][0] < one[0][0]:
             self.fail(f"the range {self.text[start : self.at]} goes backwards", start, hint="such as a-z")
         return ((one[0][0], other[0][0]),)

@@ -1,4 +1,4 @@
-"""Notices that the text of a request isn't in the model's language, while its sentences are read."""
+"""Notices if the text of a request isn't in the model's language, while its sentences are read."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class LanguageTokenizer:
             yield part._replace(form=before + part.form + after) if rules.seam else part
 
     def _cut(self, ending: re.Pattern[str] | None, text: str, length: int) -> int | None:
-        """Where an ending begins at the end of the first ``length`` letters; None if too little is left before it."""
+        """Where an ending of the first ``length`` letters begins; None if too few letters are left before it."""
         match = ending.search(text, max(0, length - self._longest_ending), length) if ending else None
         return match.start() if match and match.start() >= self._rules.shortest_stem else None
 

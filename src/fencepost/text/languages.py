@@ -65,7 +65,7 @@ def text_language(language: str, chosen: str | None) -> str:
 
 
 def sentence_language(language: str) -> str:
-    """The language whose rules find sentences where only the words are beyond rules: ``zh`` has the generic ones."""
+    """The language whose rules find sentences. ``zh`` has no rules for words; the generic ones find its sentences."""
     return GENERIC if language.partition("-")[0] in NEED_WORDS else language
 
 

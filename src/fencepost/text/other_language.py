@@ -24,13 +24,13 @@ else:
 
 ENOUGH: Final = 6.0  # votes for a language, after which the text is taken to be in it
 ENOUGH_LATER: Final = 10.0  # the same after text in the model's language: a quotation may have several sentences
-MOST: Final = 3.5  # votes of one sentence, so that it takes two
+MOST: Final = 3.5  # votes that one sentence can give: a single one isn't enough
 ENOUGH_AT_END: Final = 3.0  # votes in a short input that has nothing in the model's language
-PER_WORD: Final = 0.08  # votes against any language by each word: in real text, more words than that are common ones
+PER_WORD: Final = 0.08  # subtracted from the votes for each word: text in a language has more common words than that
 FEWEST_WORDS: Final = 4  # in a sentence that counts: shorter ones are often names
-FEWEST_OWN: Final = 3  # words of the model's language that a sentence in it has
+FEWEST_OWN: Final = 3  # words of the model's language that put a sentence in that language
 MOST_OWN_AT_END: Final = 1  # such words in a short input that is in another language
-NEAR: Final = 0.9  # of the words of the likeliest language: another one that has as many is named, too
+NEAR: Final = 0.9  # of the words of the likeliest language: another language with this share is named, too
 _LATIN: Final = "\u024f"  # the last Latin letter, roughly
 _NO_SPACES: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff]")  # each letter counts as a word
 _PARTS: Final = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}")

@@ -7,7 +7,7 @@ import {capital, showProblem, showSentences, showStatus, showTree} from "./showi
 import {chosenModel, count, get, plainTree, remember, shownSentence, state} from "./state.js";
 
 const TREES = 10; // best trees of a sentence
-const LONG = 1000; // characters; of a longer text all trees come first, and the chosen sentence is analyzed then
+const LONG = 1000; // characters; for a longer text we first get all trees, then analyze the chosen sentence
 const QUICK = 30; // milliseconds of silence after which a short text is parsed
 const ANALYSIS = {kbest: TREES, probabilities: true};
 let timer = 0;
