@@ -28,6 +28,8 @@ from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
 from tests.grammar import toy_trees
 
+# The toy trees are English, whatever language a table is about.
+pytestmark = pytest.mark.filterwarnings("ignore::fencepost.errors.LanguageWarning")
 TINY = ("train.max_epochs=1", "encoder.d_model=32", "encoder.layers=8", "char_concat.size=1", "encoder.d_ff=16")
 
 

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from tests.function_samples import random_function_model
 from tests.serve.browser import CHROMIUM, FLAGS
@@ -419,6 +419,19 @@ def test_a_text_can_be_typed_and_a_pattern_at_once(open_page: Open) -> None:
     page.locator("#pattern").fill("PP")
     expect(page.locator("#drawing .word")).to_have_count(5)
     expect(page.locator("#matches")).to_have_text("1 match in 1 sentence")
+
+
+def test_what_is_typed_while_the_page_still_loads_stays(open_page: Open, client: Client) -> None:
+    page = open_page("")
+    waiting: list[Route] = []
+    page.route("**/v1/labels", lambda route: waiting.append(route))
+    with page.expect_request("**/v1/labels"):
+        page.goto(client.url + "/?again")
+    page.locator("#text").fill("She lives in Rome.")
+    page.locator("#pattern").fill("PP")
+    waiting[0].continue_()
+    expect(page.locator("#matches")).to_have_text("1 match in 1 sentence")
+    expect(page.locator("#text")).to_have_value("She lives in Rome.")
 
 
 def test_the_page_says_that_the_text_is_in_another_script(open_page: Open) -> None:

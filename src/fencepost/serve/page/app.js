@@ -56,6 +56,7 @@ function takeExample() {
 async function start() {
   const link = readLink();
   get("text").value = link.text ?? "";
+  get("pattern").value = link.pattern ?? "";
   showFunctions(link.functions);
   setReading(["line", "tokens"].includes(link.reading) ? link.reading : "text");
   try {
@@ -63,13 +64,12 @@ async function start() {
     state.models = models;
     state.model = models.some((model) => model.name === link.model) ? link.model : null;
     setLabels(labels);
-    get("pattern").value = link.pattern ?? "";
   } catch (error) {
     showProblem(error);
     return;
   }
   showModels();
-  if (link.text === null) {
+  if (link.text === null && !get("text").value) { // the user may have typed something meanwhile
     const [, text] = examplesOf(chosenModel()?.language)[0];
     get("text").value = text;
     setReading(readingOf(chosenModel()?.language));
