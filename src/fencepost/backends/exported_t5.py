@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from fencepost.backends.weights_in_order import WeightsInOrder, put, shape_of
+from fencepost.model.t5 import by_distance
 
 
 def put_encoder(weights: WeightsInOrder, t5: Any) -> None:
@@ -60,11 +61,11 @@ def _norm(weights: WeightsInOrder, norm: Any) -> None:
 def _distances(weights: WeightsInOrder, attention: Any) -> None:
     """The graph has a number for each distance, where many share a bucket. A bucket that no distance is in gets 0."""
     (table,) = weights.take("Gather")
-    bucket = _buckets(attention)
     by_bucket = attention.relative_attention_bias.weight
-    expected = (1, by_bucket.shape[1], len(bucket))
+    expected = (1, by_bucket.shape[1], 2 * attention.relative_attention_max_distance + 1)
     if table.shape != expected:
         raise ValueError(f"it has {shape_of(table)} distances, not {' x '.join(map(str, expected))}")
+    bucket = _buckets(attention)
     by_bucket.zero_()
     reached = len(bucket) // 2 + 1 if attention.is_decoder else len(bucket)  # a decoder reads nothing after a place
     by_bucket[bucket[:reached]] = torch.from_numpy(np.array(table[0].T[:reached]))
@@ -75,7 +76,6 @@ def _buckets(attention: Any) -> torch.Tensor:
 
     They are what transformers adds if each bucket has its own number as its value.
     """
-    farthest, by_bucket = attention.relative_attention_max_distance, attention.relative_attention_bias.weight
+    by_bucket = attention.relative_attention_bias.weight
     by_bucket.copy_(torch.arange(len(by_bucket))[:, None])
-    square = attention.compute_bias(farthest + 1, farthest + 1)[0, 0].long()
-    return torch.cat([square[-1], square[0, 1:]])
+    return by_distance(attention)[0].long()

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
-import torch
 
 from fencepost.chart.scores import Floats
 from fencepost.export.attention import numbers, rows, sentences
 from fencepost.export.builder import MICROSOFT, Graph
 from fencepost.export.linear import Linear
 from fencepost.export.windows import KEY, LEAST_GELU, QUERY, VALUE, attend, by_head, places
+from fencepost.model.t5 import by_distance
 
 HIDDEN: Final = np.float32(-1e9)  # the softmax of it is 0; a graph's constants must be finite
 # What T5 calls its activation -> its operator, that operator's domain, and the least number that it gives.
@@ -66,13 +66,10 @@ def distances_of(attention: Any) -> Floats:
 
     In the decoder, no position reads a later one.
     """
-    farthest = attention.relative_attention_max_distance
-    with torch.no_grad():
-        square = numbers(attention.compute_bias(farthest + 1, farthest + 1))[0]
-    after = square[:, 0, 1:]
+    table = numbers(by_distance(attention))
     if attention.is_decoder:
-        after = np.full_like(after, HIDDEN)
-    return np.concatenate([square[:, -1], after], axis=1)
+        table[:, attention.relative_attention_max_distance + 1 :] = HIDDEN
+    return table
 
 
 def _distances(graph: Graph, attention: Any, embedded: str) -> str:

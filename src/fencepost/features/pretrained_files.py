@@ -130,7 +130,7 @@ def encoder_settings(config: dict[str, Any]) -> str:
     known = {key: value for key, value in sorted(config.items()) if _is_known(key, family)}
     for key, value in known.items():
         if isinstance(value, int) and abs(value) > (_MOST_LAYERS if "layer" in key else _GREATEST):
-            raise ValueError(f"{key} is {value:.3g}")
+            raise ValueError(f"{key} is {value!r:.20}")
     _check_sizes(known)
     _check_numbers(known, family)
     return json.dumps(known) + "\n"
@@ -157,6 +157,10 @@ def _check_sizes(config: dict[str, Any]) -> None:
         value = config.get(key)
         if key in config and (not isinstance(value, int | float) or not 0 <= value < 1):
             raise ValueError(f"{key} is {value!r:.20}")
+    buckets = config.get("relative_attention_num_buckets", 32)
+    farthest = config.get("relative_attention_max_distance", 128)
+    if type(buckets) is not int or buckets < 4 or type(farthest) is not int or farthest <= buckets // 2:
+        raise ValueError(f"relative attention has {buckets!r:.20} buckets for distances up to {farthest!r:.20}")
     if config.get("hidden_size", 0) % config.get("num_attention_heads", 1):
         raise ValueError(f"hidden_size {config['hidden_size']} is not a multiple of num_attention_heads")
 
