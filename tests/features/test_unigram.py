@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from fencepost.errors import ModelError
+from fencepost.features.charsmap import LONGEST_TEXT
+from fencepost.features.subwords import _tokenizer
 from fencepost.features.unigram import LONGEST_PIECE, Unigram
 from tests.unigram_samples import META, added, nmt_nfkc, table_of, unigram
 
@@ -184,11 +186,22 @@ def test_what_is_no_tokenizer_of_t5_is_left_to_the_library(change: dict[str, Any
 
 
 @pytest.mark.parametrize(
-    "change", [{"unk_id": -1}, {"unk_id": 10**6}, {"vocab": [["<unk>", 1e999]]}, {"vocab": [[1, 2]]}], ids=str
+    "change",
+    [
+        *({"unk_id": -1}, {"unk_id": 10**6}, {"unk_id": 10**400}),
+        *({"vocab": [["<unk>", 1e999]]}, {"vocab": [["<unk>", 10**400]]}, {"vocab": [[1, 2]]}),
+    ],
+    ids=lambda change: f"{change!s:.40}",
 )
 def test_a_damaged_vocabulary_is_refused(change: dict[str, Any]) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        Unigram.of(unigram(model={**MODEL, **change}))
+    with pytest.raises(ModelError, match=r"tokenizer\.json is damaged"):
+        _tokenizer(unigram(model={**MODEL, **change}), 1000)
+
+
+def test_letters_that_become_long_texts_are_refused() -> None:
+    assert len(ours(unigram(table_of({"a": "b" * LONGEST_TEXT}))).encode("aa").ids) > LONGEST_TEXT
+    with pytest.raises(ModelError, match="damaged"):
+        ours(unigram(table_of({"a": "b" * (LONGEST_TEXT + 1)})))
 
 
 @pytest.mark.parametrize("table", ["", "AAAA", "BAAAAAAAAAA=", "AAQAAP////8="])

@@ -14,6 +14,7 @@ import numpy as np
 
 from fencepost.features.graphemes import clusters
 
+LONGEST_TEXT: Final = 200  # bytes that replace a cluster; NFKC's longest has 33, and a stranger's could fill the memory
 LONGEST_KEY: Final = 5  # bytes of a cluster that is replaced as a whole; in others each character is
 _HAS_VALUE, _SHIFTS, _VALUE, _LABEL = 1 << 8, 1 << 9, 2**31 - 1, 2**31 + 255
 
@@ -38,7 +39,7 @@ class Charsmap:
             at ^= _offset(unit)
             if unit & _HAS_VALUE:
                 value = self._units[at] & _VALUE
-                return self._texts[value : self._texts.index(0, value)].decode()
+                return self._texts[value : self._texts.index(0, value, value + LONGEST_TEXT + 1)].decode()
         return None
 
     def _children(self, at: int) -> int:

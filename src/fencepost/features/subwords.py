@@ -253,7 +253,7 @@ def _tokenizer(text: str, size: int) -> Tokenizer:
         if len(tokenizer.prefix) + len(tokenizer.suffix) > MOST_SPECIAL:
             raise ValueError("it puts too many special tokens around a sentence")
         return tokenizer
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, re.error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, re.error) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ModelError(f"{TOKENIZER} is damaged: {problem:.200}", hint=COPY_AGAIN) from error
 
@@ -277,7 +277,7 @@ def _require_numbers(numbers: Collection[int], size: int) -> None:
         raise ValueError("the number of a sub-token is not an integer")
     if numbers and not 0 <= min(numbers) <= max(numbers) < size:
         wrong = min(numbers) if min(numbers) < 0 else max(numbers)
-        raise ValueError(f"a sub-token has the number {wrong:.10g}, and the vocab_size in {ENCODER} is {size}")
+        raise ValueError(f"a sub-token has the number {wrong!r:.20}, and the vocab_size in {ENCODER} is {size}")
 
 
 def _positions(encoder: dict[str, Any]) -> int:

@@ -145,7 +145,7 @@ class _Pieces:
         scores = [float(score) for _, score in model["vocab"]]
         self._unknown: int = model["unk_id"]
         if not 0 <= self._unknown < len(scores) or not all(map(math.isfinite, scores)):
-            raise ValueError(f"its unk_id is {self._unknown:.10g}, or a score isn't finite")
+            raise ValueError(f"its unk_id is {self._unknown!r:.20}, or a score isn't finite")
         # If two pieces are the same string, the library reads the last one.
         self._pieces = {piece: (number, scores[number]) for number, (piece, _) in enumerate(model["vocab"])}
         self._longest = max(map(len, self._pieces))
