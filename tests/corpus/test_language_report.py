@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import warnings
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from fencepost.cli.main import main
+from fencepost.errors import LanguageWarning
 from fencepost.training.train import train
 from tests.samples import TREES, tiny_config
 
@@ -80,3 +82,19 @@ def test_a_manifest_from_before_there_were_counts_is_complete(model: str, tmp_pa
     del manifest["other_languages"]
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     assert corpus(tmp_path, [ENGLISH], model) == manifest
+
+
+def test_where_warnings_are_errors_a_run_can_be_resumed(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents, options = [GERMAN] * 9, ["--part-bytes", "200", "--workers", "1"]
+    manifest = corpus(tmp_path, documents, model, *options, name="whole")
+    arguments = ["corpus", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out"), "--model", model, *options]
+    capsys.readouterr()
+    for parts in range(1, 1 + len(manifest["parts"])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", LanguageWarning)
+            assert main(arguments) == 2
+        assert capsys.readouterr().err.startswith(EARLY.replace("warning", "error"))
+        assert len([*(tmp_path / "out").glob("part-*")]) == parts
+    assert corpus(tmp_path, documents, model, *options) == manifest

@@ -163,6 +163,9 @@ def _main(arguments: Sequence[str] | None) -> int:
         hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
         sys.stderr.write(f"error: {error.message}\n" + (f"hint: {hint}\n" if hint else ""))
         return status
+    except LanguageWarning as warning:  # with `python -W error`
+        sys.stderr.write(f"error: {warning}\n")
+        return EXIT_USAGE
     except TerminatedError:
         return EXIT_SIGNAL + signal.SIGTERM
     except KeyboardInterrupt as interruption:

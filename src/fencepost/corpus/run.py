@@ -107,8 +107,8 @@ def run_corpus(options: Options, job: Job) -> Counts:
             for part in parts:
                 if isinstance(part, FencepostError):
                     raise part
-                languages.look(part)
                 counts = folder.write(part)
+                languages.look(part)  # now: if warnings are errors, the part stays
                 total = total.plus(counts)
                 bar.note = _note(total)
                 bar.advance(counts.documents)
