@@ -180,3 +180,20 @@ def test_the_environment_can_switch_it_off(folder: Path) -> None:
     silent = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **off})
     assert silent.stderr == ""
     assert silent.stdout == spoken.stdout
+
+
+@pytest.mark.parametrize("options", [[], ["--format", "json"], ["--workers", "2"]], ids=" ".join)
+def test_the_command_line_keeps_the_trees_of_a_chunk_where_the_warning_is_an_error(
+    folder: Path, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = " ".join(["It works.", *SENTENCES, "Das ist auch nicht mein Hund, und er war noch nie hier.", "It works."])
+    arguments = ["parse", "--model", str(folder), *options, "--text", text]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LanguageWarning)
+        assert main(arguments) == 0
+        trees = capsys.readouterr().out
+        warnings.simplefilter("error", LanguageWarning)
+        assert main(arguments) == 2
+    found = capsys.readouterr()
+    assert found.err.startswith("error: the text looks like German; the model model knows English\nhint: use a model")
+    assert found.out == trees

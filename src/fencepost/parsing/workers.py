@@ -146,9 +146,15 @@ class Workers:
                 unfinished.append(chunk)
                 checked = list(self._parser.checked((item.sentence() for item in chunk if item.length), number))
                 number += len(checked)
-                for sentence in checked:
-                    notice.look(sentence)
+                problem = None
+                try:
+                    for sentence in checked:
+                        notice.look(sentence)
+                except Warning as warning:  # where warnings are errors: these sentences come before it
+                    problem = warning
                 yield checked
+                if problem is not None:
+                    raise problem
             notice.finish()
 
         for results in self.do_chunks(job, sentences(), is_waiting):
