@@ -46,5 +46,5 @@ def test_far_distances_take_little_memory() -> None:
 )
 def test_distances_that_make_no_sense_are_refused(change: dict[str, Any]) -> None:
     settings = json.loads(pretrained_files("t5").encoder)
-    with pytest.raises(ValueError, match="relative.attention"):
+    with pytest.raises(ValueError, match=r"relative.attention"):
         read_encoder_settings(json.dumps({"relative_attention_num_buckets": 32, **settings, **change}))
