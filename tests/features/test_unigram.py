@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from fencepost.errors import ModelError
+from fencepost.features.added_tokens import AddedTokens
 from fencepost.features.charsmap import LONGEST_TEXT
 from fencepost.features.subwords import _tokenizer
 from fencepost.features.unigram import LONGEST_PIECE, Unigram
@@ -152,8 +153,13 @@ def test_a_blank_at_the_end_is_a_piece_unless_blanks_are_dropped(kind: str, piec
 
 def test_a_mask_takes_along_the_blanks_before_it() -> None:
     mask = added(len(MODEL["vocab"]), "<mask>", lstrip=True)
-    for text in ("the <mask> cat", "<mask>", "  <mask><mask>"):
+    for text in ("the <mask> cat", "<mask>", "  <mask><mask>", " <mask>  <mask> a <mask>"):
         assert_same(unigram(added_tokens=[mask]), text)
+
+
+def test_many_blanks_before_no_mask_take_little_time() -> None:
+    mask = AddedTokens([("<mask>", added(3, "<mask>", lstrip=True))])
+    assert not [*mask.find(500_000 * "\u3000")]
 
 
 def test_a_lone_surrogate_is_read_as_if_it_was_not_there() -> None:

@@ -41,8 +41,9 @@ class AddedTokens:
 
 
 def _pattern(content: str, token: dict[str, Any]) -> str:
-    blanks = f"[{ALL_BLANKS}]*"
-    before, after = (blanks if token[side] else "" for side in ("lstrip", "rstrip"))
+    # From the first blank only: from each of a million blanks, looking for the token behind them takes hours.
+    before = f"(?:(?<![{ALL_BLANKS}])[{ALL_BLANKS}]+)?" if token["lstrip"] else ""
+    after = f"[{ALL_BLANKS}]*" if token["rstrip"] else ""
     return f"{before}({re.escape(content)}){after}"
 
 
