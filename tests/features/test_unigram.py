@@ -162,6 +162,11 @@ def test_many_blanks_before_no_mask_take_little_time() -> None:
     assert not [*mask.find(500_000 * "\u3000")]
 
 
+def test_many_added_tokens_take_little_time() -> None:
+    tokens = AddedTokens([(f"<e{number}>", added(number, f"<e{number}>")) for number in range(20_000)])
+    assert [number for number, _ in tokens.find("the cat <e7> " * 999 + "<e19999>")] == [7] * 999 + [19_999]
+
+
 def test_a_lone_surrogate_is_read_as_if_it_was_not_there() -> None:
     reader = ours(described("a benepar model"))
     read, plain = reader.encode("a\ud800b \udfff c"), reader.encode("ab  c")

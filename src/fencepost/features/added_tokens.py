@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 _BLANKS: Final = "\\t\\n\\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
@@ -30,21 +31,23 @@ class AddedTokens:
 
     def __init__(self, tokens: list[tuple[str, dict[str, Any]]]) -> None:
         longest_first = sorted(tokens, key=lambda token: -len(token[0]))
-        self._ids: list[int] = [token["id"] for _, token in longest_first]
-        self._pattern = re.compile("|".join(_pattern(content, token) for content, token in longest_first))
+        self._ids: dict[str, int] = {content: token["id"] for content, token in reversed(longest_first)}
+        # Few groups: the time of a search grows with the square of their number.
+        alike = groupby(longest_first, lambda item: (bool(item[1]["lstrip"]), bool(item[1]["rstrip"])))
+        self._pattern = re.compile("|".join(_pattern([item[0] for item in items], *strips) for strips, items in alike))
 
     def find(self, text: str) -> Iterator[tuple[int, re.Match[str]]]:
         """Yields each token's number and match; group ``lastindex`` is the token without the blanks it takes along."""
         for match in self._pattern.finditer(text) if self._ids else ():
             assert match.lastindex is not None
-            yield self._ids[match.lastindex - 1], match
+            yield self._ids[match[match.lastindex]], match
 
 
-def _pattern(content: str, token: dict[str, Any]) -> str:
+def _pattern(contents: list[str], lstrip: bool, rstrip: bool) -> str:
     # From the first blank only: from each of a million blanks, looking for the token behind them takes hours.
-    before = f"(?:(?<![{ALL_BLANKS}])[{ALL_BLANKS}]+)?" if token["lstrip"] else ""
-    after = f"[{ALL_BLANKS}]*" if token["rstrip"] else ""
-    return f"{before}({re.escape(content)}){after}"
+    before = f"(?:(?<![{ALL_BLANKS}])[{ALL_BLANKS}]+)?" if lstrip else ""
+    after = f"[{ALL_BLANKS}]*" if rstrip else ""
+    return f"{before}({'|'.join(map(re.escape, contents))}){after}"
 
 
 def special_tokens(processor: dict[str, Any] | None) -> tuple[list[int], list[int]]:
