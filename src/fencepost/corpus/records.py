@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, Typ
 
 import numpy as np
 
+from fencepost.corpus.arrow_arrays import ArrowArrays
 from fencepost.corpus.readers import load_pyarrow
 from fencepost.errors import InputError
 from fencepost.parsing.columns import ParsedColumns
@@ -179,6 +180,7 @@ class Parquet:
 
     def __init__(self, probabilities: bool) -> None:
         self._pa = load_pyarrow("writing Parquet files")
+        self._arrays = ArrowArrays(self._pa)
         self._schema = parquet_schema(probabilities)
         self._content = self._pa.BufferOutputStream()
         self._writer = self._pa.parquet.ParquetWriter(self._content, self._schema, compression="zstd")
@@ -233,14 +235,14 @@ class Parquet:
         return [texts, shift + starts, shift + ends, tags, forms]
 
     def _names(self, names: Sequence[str], numbers: Any) -> Any:
-        return self._pa.array(names, self._pa.string()).take(self._pa.array(numbers))
+        return self._arrays.strings(names).take(self._arrays.numbers(numbers, self._pa.int32()))
 
     def _lists(self, name: str, bounds: Any, columns: Sequence[Any]) -> Any:
         type_ = self._schema.field(name).type
         fields = list(type_.value_type)
         arrays = [self._array(column, field.type) for column, field in zip(columns, fields, strict=True)]
         structs = self._pa.StructArray.from_arrays(arrays, fields=fields)
-        return self._pa.ListArray.from_arrays(self._pa.array(bounds), structs, type=type_)
+        return self._pa.ListArray.from_arrays(self._arrays.numbers(bounds, self._pa.int32()), structs, type=type_)
 
     def _array(self, column: Any, type_: Any) -> Any:
-        return column if isinstance(column, self._pa.Array) else self._pa.array(column, type_)
+        return column if isinstance(column, self._pa.Array) else self._arrays.of(column, type_)
