@@ -85,7 +85,7 @@ def make_input(arguments: argparse.Namespace) -> None:
     """Documents in an order that mixes all texts, so that the end of the corpus is like its beginning."""
     documents = [document for path in arguments.texts for document in _documents(path)]
     random.Random(0).shuffle(documents)
-    print(f"{_write(arguments.input, documents, arguments.largest):,} sentences in {arguments.input}")
+    print(f"{write_documents(arguments.input, documents, arguments.largest):,} sentences in {arguments.input}")
 
 
 def _documents(path: Path) -> Iterator[list[str]]:
@@ -100,7 +100,7 @@ def _documents(path: Path) -> Iterator[list[str]]:
                 document = []
 
 
-def _built_in() -> Iterator[list[str]]:
+def built_in() -> Iterator[list[str]]:
     """One word in fifty is new, as in real texts."""
     choose, sentences = random.Random(0), bench_sentences()
 
@@ -118,7 +118,9 @@ def _given(path: Path) -> Iterator[list[str]]:
             yield json.loads(line)["text"].split(BETWEEN)
 
 
-def _write(path: Path, documents: Iterator[list[str]] | Sequence[list[str]], most: int, *, plain: bool = False) -> int:
+def write_documents(
+    path: Path, documents: Iterator[list[str]] | Sequence[list[str]], most: int, *, plain: bool = False
+) -> int:
     """Writes up to ``most`` sentences, as JSON Lines or one per line, and returns how many there are."""
     left = most
     with path.open("w", encoding="utf-8") as file:
@@ -179,7 +181,7 @@ def _runs(arguments: argparse.Namespace, command: str) -> Iterator[tuple[str, in
 def _input(arguments: argparse.Namespace, path: Path, count: int, *, plain: bool = False) -> Path:
     if not path.exists():
         growing = path.with_suffix(".partial")
-        _write(growing, _given(arguments.input) if arguments.input else _built_in(), count, plain=plain)
+        write_documents(growing, _given(arguments.input) if arguments.input else built_in(), count, plain=plain)
         growing.rename(path)
     return path
 
