@@ -57,7 +57,7 @@ def add_command(subparsers: Any) -> None:
         "--part-bytes",
         type=int,
         metavar="N",
-        help="bytes of text in each part (default: 32 kB to 8 MB, so that there are about 256 parts)",
+        help="bytes of text in each part (default: 128 kB to 8 MB, so that there are about 256 parts)",
     )
     parser.add_argument(
         "--ray",

@@ -23,7 +23,7 @@ from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.readers import Columns, Outline, RawDocument, open_reader
 from fencepost.errors import UsageError
 
-SMALLEST_PART: Final = 1 << 15  # bytes of text in a part, if the size isn't given
+SMALLEST_PART: Final = 1 << 17  # bytes of text in a part, if the size isn't given
 LARGEST_PART: Final = 1 << 23
 PARTS: Final = 256  # parts of a corpus between those sizes
 UNPACKED: Final = 3  # bytes of text for each byte of a packed file, about
