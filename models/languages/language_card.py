@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from languages import JOINT, LANGUAGES, Language
+from languages import JOINT, LANGUAGES, TERMS, Language
 
 
 def main() -> None:
@@ -48,9 +48,12 @@ def card(name: str, scores: Mapping[str, Mapping[str, Any]]) -> str:
         "The model was trained on the words of its treebank, and fencepost splits text as the treebank does. What the "
         "rules can't do is in `docs/languages.md`. Words that are already split "
         '(`parser.parse([["word", …]])`, `fencepost parse --tokenized`) should follow the treebank, too.',
-        *[f"- {language.title}: {language.words}" for language in languages],
+        "\n".join(f"- {language.title}: {language.words}" for language in languages),
         "## Data and licences",
-        *[_data(language) for language in languages],
+        "\n".join(map(_data, languages)),
+        "The trees were changed for training: traces, indices and grammatical functions are gone. What the licences "
+        "ask for, in short:",
+        "\n".join(f"- {text}." for text in dict.fromkeys(TERMS[language.license] for language in languages)),
         "Trees with the words of a development or test sentence were left out of training "
         "(`models/languages/prepare_languages.py`).",
     ]

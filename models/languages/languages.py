@@ -23,9 +23,19 @@ class Language:
     source: str
     citation: str
     words: str  # how the treebank cuts text into words
+    example: str  # a short sentence
     only_free: bool = False  # take only trees whose line in *.meta.tsv has commercial=yes
 
 
+TERMS: Final = {  # of each licence, for whoever passes a model on
+    "CC-BY-4.0": "Creative Commons Attribution 4.0: name the treebank and its authors",
+    "CC-BY-SA-4.0": "Creative Commons Attribution-ShareAlike 4.0: name the treebank and its authors, and pass the "
+    "model on under the same licence",
+    "LGPL-3.0-or-later": "GNU Lesser General Public License, version 3 or later: pass the model on under the same "
+    "licence, with its text",
+    "LGPLLR": "Lesser General Public License For Linguistic Resources: pass the model on under the same licence, with "
+    "its text",
+}
 LANGUAGES: Final = {
     each.name: each
     for each in (
@@ -40,6 +50,7 @@ LANGUAGES: Final = {
             "https://github.com/mideind/GreynirCorpus",
             "GreynirCorpus 1.1 is a product of Miðeind ehf., Reykjavík, Iceland, 2021.",
             "Words are those between blanks; punctuation is cut off.",
+            "Hundurinn sefur í garðinum.",
         ),
         Language(
             "is-historical",
@@ -53,6 +64,7 @@ LANGUAGES: Final = {
             "J. C. Wallenberg, A. K. Ingason, E. F. Sigurðsson, E. Rögnvaldsson. Icelandic Parsed Historical "
             "Corpus (IcePaHC), version 2024.03.",
             "A suffixed article is a word of its own: `konung$` `$inn`.",
+            "Konungurinn gaf honum skip.",
         ),
         Language(
             "fo",
@@ -66,6 +78,7 @@ LANGUAGES: Final = {
             "E. F. Sigurðsson, A. K. Ingason, J. C. Wallenberg, E. Rögnvaldsson. 2012. Faroese Parsed "
             "Historical Corpus (FarPaHC), version 0.1.",
             "A suffixed article is a word of its own: `Barn$` `$ið`.",
+            "Barnið sá bátin.",
         ),
         Language(
             "id",
@@ -79,6 +92,7 @@ LANGUAGES: Final = {
             "E. S. Lim, W. Q. Leong, T. N. Nguyen, D. Adhista, W. M. Kng, W. C. Tjh, A. Purwarianti. 2023. ICON: "
             "Building a Large-Scale Benchmark Constituency Treebank for the Indonesian Language. TLT 2023.",
             "-nya and -pun are words of their own (`buku` `nya`), and hyphens stand alone (`anak` `-` `anak`).",
+            "Anak itu membaca bukunya.",
         ),
         Language(
             "fr",
@@ -92,6 +106,7 @@ LANGUAGES: Final = {
             "M. Candito, D. Seddah. 2012. Le corpus Sequoia : annotation syntaxique et exploitation pour l'adaptation "
             "d'analyseur par pont lexical. TALN 2012.",
             "Elided words are words of their own (`l'` `église`), and some fixed expressions are one word (`afin_de`).",
+            "Le chat dort.",
         ),
         Language(
             "ja",
@@ -106,6 +121,7 @@ LANGUAGES: Final = {
             "Corpus, Version 1.1.",
             "Words are those of the treebank (`残し` `て` `おり` `ます`). `pip install "
             '"fencepost[ja]"` installs what finds them in text.',
+            "猫が寝ている。",
             only_free=True,
         ),
     )

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from languages import JOINT, LANGUAGES
+from languages import JOINT, LANGUAGES, TERMS, Language
 
 from fencepost.storage.model_files import (
     CARD,
@@ -28,6 +28,7 @@ from fencepost.storage.model_files import (
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model
 
+TEXTS: Final = Path(__file__).parent / "licenses"  # of licences that must come with the model
 WRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS)  # by ``write_model`` itself
 LARGEST: Final = {JOINT: 35.0}
 PROJECT: Final = """\
@@ -41,7 +42,7 @@ version = "0.1.0"
 description = "{title}: a model of the constituency parser fencepost"
 readme = "README.md"
 license = "{license}"
-license-files = ["LICENSE.md"]
+license-files = ["LICENSE*"]
 requires-python = ">=3.10"
 authors = [{{ name = "The fencepost authors" }}]
 dependencies = ["fencepost"]
@@ -62,8 +63,9 @@ README: Final = """\
 # {name}: {title}, a model of fencepost
 
 ```
-pip install ./models/{name}     # in a clone of fencepost
-fencepost parse --tokenized --model {example} sentences.txt
+pip install .                   # fencepost itself, in a clone
+pip install ./models/{name}
+fencepost parse --model {example} --text "{text}"
 ```
 
 The model is the folder `src/{package}/{name}`; its card, with scores, words and licences, is the `README.md` there.
@@ -96,10 +98,14 @@ def release(name: str, model: Path, card: Path, scores: Path, into: Path, larges
     source = into / "src" / package
     source.mkdir(parents=True, exist_ok=True)
     about = {"name": name, "package": package, "title": _title(name), "license": _license(name)}
-    example = f"{name}:fo" if name == JOINT else name
+    shown = _languages(name)[0]
+    example = f"{name}:{shown.name}" if name == JOINT else name
     (into / "pyproject.toml").write_text(PROJECT.format(**about), "utf-8")
-    (into / "README.md").write_text(README.format(**about, example=example), "utf-8")
+    (into / "README.md").write_text(README.format(**about, example=example, text=shown.example), "utf-8")
     (into / "LICENSE.md").write_text(_terms(name), "utf-8")
+    for text in (TEXTS / f"{each}.txt" for each in _licenses(name)):
+        if text.exists():
+            (into / f"LICENSE.{text.name}").write_bytes(text.read_bytes())
     (source / "__init__.py").write_text(f'"""{NOTE.format(**about)}"""\n', "utf-8")
     files = {each: (model / each).read_bytes() for each in listed_files(model) if each not in WRITTEN}
     files[SCORES] = format_scores(json.loads(scores.read_text("utf-8")))
@@ -110,18 +116,26 @@ def _title(name: str) -> str:
     return "six treebanks in one model" if name == JOINT else LANGUAGES[name].title
 
 
+def _languages(name: str) -> list[Language]:
+    return list(LANGUAGES.values()) if name == JOINT else [LANGUAGES[name]]
+
+
+def _licenses(name: str) -> list[str]:
+    return list(dict.fromkeys(language.license for language in _languages(name)))
+
+
 def _license(name: str) -> str:
     """An SPDX expression; whoever passes on the joint model has to keep to all of them."""
-    names = list(LANGUAGES) if name == JOINT else [name]
-    return " AND ".join(dict.fromkeys(LANGUAGES[each].license for each in names))
+    return " AND ".join(_licenses(name))
 
 
 def _terms(name: str) -> str:
-    names = list(LANGUAGES) if name == JOINT else [name]
     lines = [f"The model `{name}` is made from these treebanks, and may be used and passed on under their terms:\n"]
-    for language in (LANGUAGES[each] for each in names):
+    for language in _languages(name):
         lines.append(f"- {language.corpus}: {language.license}, <https://spdx.org/licenses/{language.license}.html>.")
         lines.append(f"  {language.citation} <{language.source}>")
+    lines.append("\nWhat the terms ask for, in short:\n")
+    lines += [f"- {TERMS[each]}." for each in _licenses(name)]
     return "\n".join(lines) + "\n"
 
 

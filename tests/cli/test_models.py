@@ -52,6 +52,14 @@ def test_the_list_in_json(installed: Path, capsys: pytest.CaptureFixture[str]) -
     }
 
 
+def test_the_list_leaves_out_scores_on_development_sets(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    scores = {"fo.dev": {"f1": 88}, "fo.test": {"f1": 87}, "wsj": {"f1": 90}}
+    (installed / SCORES).unlink()
+    write_model(installed, tiny_config(), Vocabularies.of(TREES, tiny_config()), "", {SCORES: format_scores(scores)})
+    assert main(["models"]) == 0
+    assert " fo 87.0, wsj 90.0 " in " ".join(capsys.readouterr().out.splitlines()[2].split())
+
+
 @pytest.mark.parametrize("name", [CONFIG, SCORES])
 def test_a_damaged_model_stays_in_the_list(installed: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     (installed / name).write_text("damaged")

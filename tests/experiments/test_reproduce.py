@@ -220,6 +220,26 @@ def test_several_seeds_give_mean_and_deviation(treebank: Path, tmp_path: Path) -
     assert "±" in (tmp_path / "table6.md").read_text("utf-8")
 
 
+def test_some_rows_may_have_more_seeds_and_are_found_again(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = ["--treebank", str(treebank), "--seeds", "1,2", "--row", "CharLSTM", "--row", "words"]
+    assert reproduce(tmp_path, "table4,table6", *some) == 0
+    assert rows(tmp_path, "table4").keys() == {"words", "CharLSTM"}
+    assert "--row CharLSTM --row words" in (tmp_path / "table4.md").read_text("utf-8")
+    reproduce(tmp_path, "table4", "--treebank", str(treebank), "--seeds", "1,2", "--collect")
+    done = {name: len(row["results"]) for name, row in rows(tmp_path, "table4").items()}
+    assert done == {**dict.fromkeys(done, 0), "words": 2, "CharLSTM": 2}
+    assert len(done) == 7
+    assert main(["reproduce", "table4", "--treebank", str(treebank), "--out", str(tmp_path), "--row", "GRU"]) == 2
+    assert 'no row is called "GRU"' in capsys.readouterr().err
+
+
+def test_the_better_of_two_brings_both_along(treebank: Path, tmp_path: Path) -> None:
+    reproduce(tmp_path, "table7", "--treebank", f"he={treebank}", "--row", "better on development data")
+    assert len(rows(tmp_path, "table7")) == 3
+
+
 def test_a_row_that_lacks_something_says_so(treebank: Path, tmp_path: Path) -> None:
     reproduce(tmp_path, "table6", "--treebank", str(treebank))
     row = rows(tmp_path, "table6")["pre-trained (ELMo in the paper)"]

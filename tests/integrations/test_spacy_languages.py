@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -113,6 +114,12 @@ def test_the_chosen_language_of_a_joint_model_counts(tmp_path: Path) -> None:
     assert len(list(doc.sents)) == 2
     with pytest.raises(UsageError, match="the pipeline's language is en, and the model joint:fr parses fr"):
         pipeline("en", model=f"{tmp_path / 'joint'}:fr")("A cat.")
+    nlp = pipeline("fr", model=f"{tmp_path / 'joint'}:fr")
+    stored = nlp.to_bytes()
+    nlp.to_disk(tmp_path / "stored")
+    again = pipeline("fr", model=f"{tmp_path / 'joint'}:fr").from_bytes(stored)
+    for copy in (spacy.load(tmp_path / "stored"), again, pickle.loads(pickle.dumps(again))):
+        assert len(list(copy("L'ami dort. Il rit.").sents)) == 2
 
 
 def test_a_stored_pipeline_keeps_its_language_and_settings(models: Callable[[str], str], tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import language_card
 import prepare_languages
 import pytest
 import release_language
-from languages import JOINT, LANGUAGES
+from languages import JOINT, LANGUAGES, TERMS
 
 from fencepost.config.toml import load_config
 from fencepost.export.onnx import export_onnx
@@ -96,6 +96,8 @@ def test_a_model_is_measured_described_and_released(
     project = (into / "pyproject.toml").read_text("utf-8")
     assert '[project.entry-points."fencepost.models"]\nfo = "fencepost_fo"\n' in project
     assert 'license = "LGPL-3.0-or-later"' in project
+    assert "LESSER GENERAL PUBLIC LICENSE" in (into / "LICENSE.LGPL-3.0-or-later.txt").read_text("utf-8")
+    assert 'fencepost parse --model fo --text "Barnið sá bátin."' in (into / "README.md").read_text("utf-8")
     with pytest.raises(SystemExit, match=r"must not exceed 0\.001 MB"):
         release_language.release("fo", tmp_path / "export", text, scores, into, 0.001)
     with pytest.raises(SystemExit, match="is not an export"):
@@ -106,5 +108,6 @@ def test_the_joint_model_names_every_licence() -> None:
     text = language_card.card(JOINT, {"fo.test": dict.fromkeys(
         ("sentences", "f1", "precision", "recall", "complete_match", "tags"), 1)})  # fmt: skip
     for language in LANGUAGES.values():
-        assert language.license in text
+        assert f"{language.license}," in text
+        assert f"- {TERMS[language.license]}." in text
         assert language.citation in text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fencepost.parsing.load import load
 from fencepost.storage.find_model import split_language
 from fencepost.training.train import train
 from fencepost.trees.tree import Tree
+from fencepost.trees.treebank import Treebank
 from tests.samples import marked, tiny_config
 
 # The same words have other labels, tags and bracketings in the other treebank.
@@ -122,3 +124,25 @@ def test_a_corpus_is_parsed_in_the_language_that_was_asked_for(folder: Path, tmp
     record = json.loads((tmp_path / "out" / "part-00000.jsonl").read_text())
     assert record["tree"] == str(RIGHT[0])
     assert main([*command, f"{folder / 'exported'}:left"]) == 2
+
+
+def test_every_language_is_verified_unless_one_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exported = str(folder / "exported")
+    for name, languages in ((exported, ("left", "right")), (f"{exported}:right", ("right",))):
+        assert main(["models", "verify", name]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [line.partition(": every file")[0] for line in lines] == [f"{exported}:{each}" for each in languages]
+
+
+def test_the_speed_of_one_language_is_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = f"{folder / 'exported'}:left"
+    assert main(["bench", "--model", name, "--seconds", "0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["model"] == name
+    assert main(["bench", "--model", str(folder / "exported")]) == 2
+
+
+def test_one_language_is_calibrated(folder: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(folder / "exported", tmp_path / "copy")
+    Treebank(LEFT * 2).save(tmp_path / "dev.txt")
+    assert main(["calibrate", f"{copy}:left", str(tmp_path / "dev.txt")]) == 0
+    assert load(copy, language="left").config.eval.temperature != 1.0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from fencepost.cli.shared import add_device_options
-from fencepost.errors import MissingExtraError, UsageError
+from fencepost.errors import LanguageWarning, MissingExtraError, UsageError
 
 EXAMPLES = """examples:
   fencepost bench
@@ -69,11 +70,15 @@ def _write_random(size: str, folder: Path, device: str) -> None:
 def _figures(model: str | None, arguments: argparse.Namespace) -> dict[str, Any]:
     from fencepost.parsing.load import load
     from fencepost.parsing.timing import bench_sentences, cold_start, parsing_speed
-    from fencepost.storage.find_model import DEFAULT_MODEL, find_model
+    from fencepost.storage.find_model import DEFAULT_MODEL, find_model, split_language
 
-    folder = find_model(model)
+    name, language = split_language(model)
+    found = find_model(name)
+    folder = found if language is None else f"{found}:{language}"
     parser = load(folder, device=arguments.device, precision=arguments.precision)
-    speed = parsing_speed(parser, bench_sentences(), arguments.seconds)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LanguageWarning)  # our sentences are English
+        speed = parsing_speed(parser, bench_sentences(), arguments.seconds)
     start = cold_start(folder, arguments.device, arguments.precision)
     return {
         "model": model or DEFAULT_MODEL,

@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = ModelFolder.open(arguments.model)
     require_not_installed(folder)
     require_folder(folder.path)
-    parser = load(folder.path)
+    parser = load(folder.path, language=folder.language)
     trees = Treebank.load(*arguments.trees)[: arguments.sentences]
     if len(trees) < 2:
         raise UsageError("calibration needs at least two trees", hint="give a development set")

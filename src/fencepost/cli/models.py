@@ -64,11 +64,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_verify(arguments: argparse.Namespace) -> int:
     from fencepost.parsing.load import load
+    from fencepost.storage.model_folder import ModelFolder
     from fencepost.trees.treebank import Sentence
 
     sentence = Sentence(("It", "rained", "."), ("PRP", "VBD", "."))  # with tags, for models that read them
-    (tree,) = load(arguments.model).parse([sentence])  # loading it verifies the checksums
-    print(f"{arguments.model}: every file has its checksum, and the model parses: {tree}")
+    folder = ModelFolder.open(arguments.model)  # verifies the checksums
+    several = folder.vocabularies.treebanks if folder.language is None else ()
+    for name in [f"{arguments.model}:{language}" for language in several] or [arguments.model]:
+        (tree,) = load(name).parse([sentence])
+        print(f"{name}: every file has its checksum, and the model parses: {tree}")
     return 0
 
 
@@ -104,7 +108,8 @@ def _described(model: InstalledModel) -> dict[str, Any]:
 def _row(model: dict[str, Any]) -> tuple[str, ...]:
     if model["problem"] is not None:
         return (model["name"], "–", "–", "damaged", model["distribution"], model["path"])
-    scores = ", ".join(f"{name} {figures['f1']:.1f}" for name, figures in model["scores"].items())
+    tests = {name: figures["f1"] for name, figures in model["scores"].items() if not name.endswith(".dev")}
+    scores = ", ".join(f"{name.removesuffix('.test')} {f1:.1f}" for name, f1 in tests.items())
     megabytes = f"{model['bytes'] / 1e6:.1f}"
     return (model["name"], model["language"], megabytes, scores or "–", model["distribution"], model["path"])
 

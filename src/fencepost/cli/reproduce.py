@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fencepost.errors import MissingExtraError, UsageError
 from fencepost.storage.fingerprint import fingerprint
+
+if TYPE_CHECKING:
+    from fencepost.experiments.tables import Table
 
 EXAMPLES = """examples:
   fencepost reproduce table4 --treebank wsj --out results --device cuda --set train.precision=bf16
   fencepost reproduce table4 --treebank wsj --out try --smoke
   fencepost reproduce table3 --treebank wsj --out results --seeds 1,2,3 --tags jackknife
+  fencepost reproduce table5 --treebank wsj --out results --seeds 1,2,3 --row LSTM --row "+ factored"
   fencepost reproduce table7 --treebank he=spmrl/he --treebank sv=spmrl/sv --out results
   fencepost reproduce table7 --treebanks spmrl --out results
   fencepost reproduce table7 --treebanks spmrl --only he,sv --out results --device cuda
@@ -46,6 +51,9 @@ def add_command(subparsers: Any) -> None:
         "--only",
         metavar="NAME,…",
         help="run only these treebanks; several processes can share one OUT",
+    )
+    parser.add_argument(
+        "--row", action="append", default=[], metavar="NAME", help="run only this row of the tables; may be repeated"
     )
     parser.add_argument("--collect", action="store_true", help="train nothing; write the table of finished rows")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder for results and models")
@@ -82,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.jobs < 1:
         raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
     names = table_names() if arguments.table == "all" else list(dict.fromkeys(arguments.table.split(",")))
-    tables = [load_table(name) for name in names]
+    tables = _with_rows([load_table(name) for name in names], arguments.row)
     treebanks = _treebanks(arguments)
     try:
         from fencepost.backends.torch import find_device
@@ -136,6 +144,20 @@ def _treebanks(arguments: argparse.Namespace) -> list[tuple[str, Path]]:
     return [(name, folder) for name, folder in treebanks if name in only]
 
 
+def _with_rows(tables: list[Table], names: list[str]) -> list[Table]:
+    """The tables with these rows alone; without names, all rows."""
+    rows = [row for table in tables for row in table.rows]
+    for name in names:
+        if all(row.name != name for row in rows):
+            known = ", ".join(dict.fromkeys(f'"{row.name}"' for row in rows))
+            raise UsageError(f'no row is called "{name}"', hint=f"one of {known}")
+    if not names:
+        return tables
+    wanted = {*names, *(each for row in rows if row.name in names for each in row.best_of)}
+    kept = [replace(table, rows=tuple(row for row in table.rows if row.name in wanted)) for table in tables]
+    return [table for table in kept if table.rows]
+
+
 def _treebank(text: str) -> tuple[str, Path]:
     name, equals, folder = text.partition("=")
     path = Path(folder if equals else text)
@@ -167,6 +189,8 @@ def _command(arguments: argparse.Namespace) -> str:
         words += ["--treebanks", arguments.treebanks]
     if arguments.only is not None:
         words += ["--only", arguments.only]
+    for row in arguments.row:
+        words += ["--row", row]
     words += ["--out", str(arguments.out), "--seeds", arguments.seeds, "--tags", arguments.tags]
     if not arguments.collect:  # the device doesn't matter if nothing runs
         words += ["--device", arguments.device]

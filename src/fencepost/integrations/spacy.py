@@ -17,7 +17,7 @@ from fencepost.errors import InputError, MissingExtraError, ModelError, UsageErr
 from fencepost.parsing.confidence import Analysis, without_probabilities
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
-from fencepost.storage.find_model import DEFAULT_MODEL, find_model
+from fencepost.storage.find_model import DEFAULT_MODEL, find_model, split_language
 from fencepost.storage.model_files import listed_files
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.text.languages import forms_of
@@ -221,7 +221,10 @@ class FencepostComponent:
         _write(files, folder)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> FencepostComponent:
-        self.model, self._loaded, self._scratch = str(Path(path).absolute()), None, False
+        _, language = split_language(self.model)  # stored with the pipeline's settings, and not with the model
+        folder = str(Path(path).absolute())
+        self.model = folder if language is None else f"{folder}:{language}"
+        self._loaded, self._scratch = None, False
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:

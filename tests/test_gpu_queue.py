@@ -1,0 +1,128 @@
+"""benchmarks/gpu_queue.py runs commands in order of priority, several at a time, and continues where it stopped."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from fencepost.cli.main import build_parser
+from tests.extras import ROOT
+
+QUEUES = sorted((ROOT / "benchmarks" / "queues").glob("*.toml"))
+SETTINGS = {"data": "DATA", "treebanks": "DIR", "device": "cuda", "precision": "bf16", "out": "OUT"}
+ROWS = """\
+import pathlib, signal, sys, time
+folder, name, seconds = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+with (folder / "log").open("a") as log:
+    log.write(f"{name} ")
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
+time.sleep(seconds)
+sys.exit(name == "broken")
+"""
+
+
+@pytest.fixture(scope="module")
+def gpu_queue() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("gpu_queue", ROOT / "benchmarks" / "gpu_queue.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["gpu_queue"] = module  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program that stands in for fencepost: notes its name in a log, and sleeps."""
+    package = tmp_path / "package" / "fencepost"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(ROWS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "package"))
+    return tmp_path
+
+
+def started(folder: Path) -> list[str]:
+    return (folder / "log").read_text().split()
+
+
+def test_finished_commands_are_not_repeated(gpu_queue: ModuleType, program: Path) -> None:
+    commands = [gpu_queue.Command(name, (f"{program} {name} 0",)) for name in ("one", "broken", "two")]
+    assert not gpu_queue.Queue(commands, program / "out", 1).run(60)
+    assert started(program) == ["one", "broken", "two"]
+    assert not gpu_queue.Queue(commands, program / "out", 1).run(60)
+    assert started(program) == ["one", "broken", "two", "broken"]
+
+
+def test_lines_of_a_command_run_one_after_the_other_until_one_fails(gpu_queue: ModuleType, program: Path) -> None:
+    lines = tuple(f"{program} {name} 0" for name in ("one", "broken", "two"))
+    assert not gpu_queue.Queue([gpu_queue.Command("all", lines)], program / "out", 4).run(60)
+    assert started(program) == ["one", "broken"]
+
+
+def test_a_command_waits_for_as_many_slots_as_it_needs(gpu_queue: ModuleType, program: Path) -> None:
+    commands = [
+        gpu_queue.Command("narrow", (f"{program} narrow 1",)),
+        gpu_queue.Command("wide", (f"{program} wide 0", f"{program} after-wide 0"), slots=2),
+        gpu_queue.Command("next", (f"{program} next 0",)),
+    ]
+    assert gpu_queue.Queue(commands, program / "out", 2).run(60)
+    assert started(program)[0] == "narrow"
+    assert not (program / "out" / "logs" / "missing.txt").exists()
+    assert started(program)[1] == "wide"  # not next, although there was room for it
+
+
+def test_when_the_time_is_up_commands_stop_and_later_continue(gpu_queue: ModuleType, program: Path) -> None:
+    commands = [gpu_queue.Command(name, (f"{program} {name} 30", "never 0 0")) for name in ("one", "two")]
+    began = time.monotonic()
+    queue = gpu_queue.Queue(commands, program / "out", 1)
+    assert not queue.run(1)
+    assert time.monotonic() - began < 20
+    assert started(program) == ["one"]
+    assert not (program / "out" / "done" / "one").exists()
+
+
+def test_a_signal_stops_the_commands(gpu_queue: ModuleType, program: Path) -> None:
+    queue = gpu_queue.Queue([gpu_queue.Command("one", (f"{program} one 30",))], program / "out", 1)
+    threading.Timer(1, queue.stop).start()
+    began = time.monotonic()
+    assert not queue.run(60)
+    assert time.monotonic() - began < 20
+
+
+def test_the_environment_of_a_command_is_its_own(
+    gpu_queue: ModuleType, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = program / "package" / "fencepost" / "__main__.py"
+    main.write_text("import os; print(os.environ['OMP_NUM_THREADS'], os.environ.get('PRIORITY'))")
+    monkeypatch.setattr(os, "environ", {**os.environ, "OMP_NUM_THREADS": "1"})
+    (program / "low.toml").write_text(
+        "[environment]\nPRIORITY = '1'\n[parts]\nx = '{y}'\n[[commands]]\nname = 'low'\nrun = ['{x} {y}']\n"
+    )
+    commands = [*gpu_queue.read_queue(program / "low.toml", {"y": "z"}), gpu_queue.Command("high", ("x",))]
+    assert commands[0].run == ("z z",)
+    assert gpu_queue.Queue(commands, program / "out", 2).run(60)
+    logs = program / "out" / "logs"
+    assert (logs / "low.txt").read_text() == "1 1\n"
+    assert (logs / "high.txt").read_text() == "1 None\n"
+
+
+@pytest.mark.parametrize("path", QUEUES, ids=lambda path: path.stem)
+def test_every_queue_has_command_lines_that_fencepost_accepts(gpu_queue: ModuleType, path: Path) -> None:
+    commands = gpu_queue.read_queue(path, SETTINGS)
+    assert max(Counter(command.name for command in commands).values()) == 1
+    parser = build_parser()
+    for line in [line for command in commands for line in command.run]:
+        arguments = parser.parse_args(shlex.split(line))
+        if line.startswith("train "):
+            assert (ROOT / arguments.config).is_file()
