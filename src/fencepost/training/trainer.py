@@ -131,7 +131,7 @@ class Trainer:
 
     def _prepare(self, batch: list[int]) -> list[DeviceBatch]:
         """The share of this process in a batch, as tensors."""
-        return device_batches(self.data, self.team.share(batch), self.config.train.batch_tokens, self.device)
+        return device_batches(self.data.flat(self.team.share(batch), self.config.train.batch_tokens), self.device)
 
     def check_is_due(self) -> bool:
         return self.step_number % self.steps_a_check == 0
