@@ -5,7 +5,8 @@
 TREEBANKS holds en/wsj-sample and en/craft, each with train.txt, dev.txt and test.txt. The stages, in order:
 
     trees      the shipped model finds the same trees on the device as on ONNX Runtime
-    training   trains the paper's model on en/craft for some seconds: sentences per second, host and GPU time of a step
+    training   trains the paper's model on en/craft for some seconds: sentences per second, host and GPU time of a step;
+               then some steps that prepare their own batches instead of receiving them from another process
     paper      parses the WSJ sample with that model, from word lists to lines of brackets, by batch size
     en         the same with the shipped model
     processes  the same with both models in several processes that share the device, by gpu_parse.py
@@ -50,6 +51,7 @@ from fencepost.parsing.timing import bench_sentences
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training import trainer as trainer_module
 from fencepost.training.data import TrainingSet
+from fencepost.training.prefetch import BatchProcess
 from fencepost.training.process_state import restored_process
 from fencepost.training.saving import save_best_model
 from fencepost.training.trainer import Trainer
@@ -144,8 +146,8 @@ class Probe:
         train, dev = (list(Treebank.load(folder / f"{split}.txt")) for split in ("train", "dev"))
         read = time.perf_counter() - began
         device = torch.device(self.options.device)
-        with restored_process(device):
-            trainer = Trainer(config, train, dev, device)
+        with restored_process(device), BatchProcess() as process:
+            trainer = Trainer(config, train, dev, device, process=process)
             prepared = time.perf_counter() - began - read
             figures = self._train(trainer)
             figures |= {"read_seconds": round(read, 1), "prepare_seconds": round(prepared, 1)}
@@ -179,8 +181,8 @@ class Probe:
         with ExitStack() as stack:
             for owner, name, label in TRAINING_STEPS:
                 stack.enter_context(clocks.around(owner, name, label))
-            stack.enter_context(clocks.around(trainer._prefetch, "_prepare", "prepare a batch (thread)"))
             stack.enter_context(clocks.around(trainer._prefetch, "get", "wait for the batch"))
+            stack.enter_context(clocks.around(trainer._prefetch, "begin", "ask for the next batch"))
             stack.enter_context(clocks.around(trainer.model, "forward", "forward"))
             stack.enter_context(clocks.around(trainer.optimizer, "step", "optimizer"))
             stack.enter_context(clocks.around(trainer.masters, "take_gradients", "take gradients"))
@@ -192,10 +194,19 @@ class Probe:
             _steps(trainer, batches, 20)
             _synchronize(trainer.device)
         gpu = profile.get("gpu_seconds", 0.0) / 20
+        with clocks.around(TrainingSet, "flat", "alone: prepare a batch"):
+            for step in range(50):
+                trainer.data.flat(trainer.order.batch(step), trainer.config.train.batch_tokens)
+        trainer._prefetch._process = None
+        began = time.perf_counter()
+        _steps(trainer, batches, 50)
+        _synchronize(trainer.device)
+        without = time.perf_counter() - began
         return {
             "steps": trainer.step_number,
             "sentences_per_second_median_by_ten_steps": round(size / median),
             "sentences_per_second": round(50 * size / whole),
+            "sentences_per_second_if_each_step_prepares_its_batch": round(50 * size / without),
             "ms_per_step": round(20 * whole, 2),
             "host_ms_per_step": round(20 * launched, 2),
             "first_ten_steps_seconds": round(took[0], 2),
@@ -405,7 +416,8 @@ TRAINING_STEPS: list[tuple[Any, str, str]] = [
     (trainer_module, "share_of_loss", "loss"),
     (trainer_module, "seed_step", "seed"),
     (torch.Tensor, "backward", "backward"),
-    (TrainingSet, "batch", "prepare: collate (thread)"),
+    (trainer_module, "device_batches", "send the batch"),
+    (TrainingSet, "flat", "prepare a batch in this process"),
 ]
 
 

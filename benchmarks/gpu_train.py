@@ -25,6 +25,7 @@ from fencepost.parsing.parser import Parser
 from fencepost.storage.model_files import WEIGHTS
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.log import LOG
+from fencepost.training.prefetch import BatchProcess
 from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence, Treebank
@@ -44,7 +45,8 @@ def main() -> None:
     config = load_config(arguments.config, overrides)
     banks = {split: Treebank.load(arguments.treebank / f"{split}.txt") for split in ("train", "dev", "test")}
     if arguments.profile:
-        profile(Trainer(config, banks["train"], banks["dev"], torch.device(arguments.device)))
+        with BatchProcess() as process:
+            profile(Trainer(config, banks["train"], banks["dev"], torch.device(arguments.device), process=process))
         return
     began = time.perf_counter()
     train(config, banks["train"], banks["dev"], arguments.out, resume=True, device=arguments.device)
@@ -114,7 +116,7 @@ def profile(trainer: Trainer) -> None:
     for key in ["self_cuda_time_total", *keys] if trainer.device.type == "cuda" else keys:
         print(f"by {key}:")
         print(profiler.key_averages().table(sort_by=key, row_limit=25, max_name_column_width=60))
-    host = cProfile.Profile()  # covers the training thread, not the one that prepares batches
+    host = cProfile.Profile()  # not of the process that prepares batches
     host.enable()
     for _ in range(60):
         trainer.step(next(batches))

@@ -16,6 +16,7 @@ import torch
 
 from fencepost.config.toml import load_config
 from fencepost.parsing.parser import Parser
+from fencepost.training.prefetch import batch_process
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Treebank
 
@@ -58,8 +59,9 @@ def main() -> None:
     rows = []
     for name, overrides in VARIANTS.items():
         config = load_config(arguments.config, [*arguments.set, *overrides])
-        trainer = Trainer(config, banks["train"], banks["dev"], device)
-        rows.append({"variant": name, **train_for(trainer, arguments.seconds)})
+        with batch_process(device) as process:
+            trainer = Trainer(config, banks["train"], banks["dev"], device, process=process)
+            rows.append({"variant": name, **train_for(trainer, arguments.seconds)})
         if not overrides:
             words = [tree.words() for bank in banks.values() for tree in bank] * 3
             rows.extend(parsing_speed(trainer, words))

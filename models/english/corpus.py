@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fencepost.features.batch import Batch, Ints
-from fencepost.features.indexer import SpellingTable
 from fencepost.features.spacing import PLAIN_QUOTES
+from fencepost.features.spellings import SpellingTable
 from fencepost.features.subwords import Subwords
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.trees.treebank import Sentence
@@ -154,7 +154,7 @@ class Collator:
         is_word = np.ones(len(tokens), bool)
         is_word[ends - 1] = is_word[ends - lengths - 2] = False
         tokens[is_word] = self._row_of_type[corpus.words.take(places)]
-        spellings, spelling_lengths, place = self._table.spellings(tokens)
+        spellings, spelling_lengths, place = self._table.spellings().distinct(tokens)
         subwords = corpus.subwords.take(places).astype(np.int64)
         rows = corpus.rows.take(places).astype(np.int64)
         before = np.cumsum(corpus.subwords.counts(places)) - corpus.subwords.counts(places)

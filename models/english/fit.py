@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 from mixture import Mixture
+from prefetch import Prefetch
 from targets import Beliefs as HostBeliefs
 from targets import FunctionBeliefs
 from torch import Tensor
@@ -42,7 +43,6 @@ from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpo
 from fencepost.training.dev import DevSet
 from fencepost.training.log import LOG, open_log
 from fencepost.training.optimizer import adam
-from fencepost.training.prefetch import Prefetch
 from fencepost.training.process_state import restored_process, seed_run, seed_step
 from fencepost.training.recorded_layers import graphs_of
 from fencepost.training.start import start_from

@@ -29,13 +29,6 @@ def test_every_label_of_a_chain_has_the_label_above_it_as_its_parent() -> None:
     ]
 
 
-def test_sentences_joined_are_sentences_given_together() -> None:
-    spans = [spans_below_root(FIRST), spans_below_root(SECOND), []]
-    alone = [Constituents.of([one], LABELS) for one in spans]
-    together, joined = Constituents.of(spans, LABELS), Constituents.joined(alone)
-    assert all(np.array_equal(*pair) for pair in zip(vars(together).values(), vars(joined).values(), strict=True))
-
-
 def test_fenceposts_count_through_the_batch() -> None:
     found = Constituents.of([spans_below_root(FIRST), spans_below_root(SECOND)], LABELS)
     starts, ends = found.fenceposts(np.array([3, 2]))

@@ -9,7 +9,8 @@ from fencepost.config.settings import Config
 from fencepost.config.toml import config_from_table
 from fencepost.features import indexer as module
 from fencepost.features.batching import cost, pieces
-from fencepost.features.indexer import LETTERS_KEPT, Indexer
+from fencepost.features.indexer import Indexer
+from fencepost.features.spellings import LETTERS_KEPT
 from fencepost.features.vocabularies import (
     SENTENCE_START,
     SENTENCE_STOP,

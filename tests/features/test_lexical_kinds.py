@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, get_args
@@ -21,6 +22,7 @@ from fencepost.errors import ConfigError, UsageError
 from fencepost.export.letters import WORD_VECTORS
 from fencepost.export.onnx import export_onnx
 from fencepost.export.parser import TOKEN_VECTORS
+from fencepost.features.batch import Batch
 from fencepost.features.indexer import Indexer
 from fencepost.features.lexical_kinds import LETTERS, LEXICAL_KINDS, SUBWORDS, LexicalTraits, Reads, graphs, reads
 from fencepost.features.vocabularies import Vocabularies
@@ -112,6 +114,20 @@ def test_a_batch_holds_what_the_kind_reads_and_nothing_else(kind: LexicalTraits,
     batch = Indexer(config_of(kind.name, vectors), vocabularies_of(kind)).batch(SENTENCES)
     held = {what for what, field in IN_BATCH.items() if getattr(batch, field) is not None}
     assert held == {kind.reads}
+
+
+@kinds
+def test_sentences_indexed_for_later_give_the_batches_of_sentences_read_at_once(
+    kind: LexicalTraits, vectors: Path
+) -> None:
+    indexer = Indexer(config_of(kind.name, vectors), vocabularies_of(kind))
+    chosen = [3, 0, 9, 3, 5]
+    indexed = indexer.index(SENTENCES)
+    expected = indexer.batch([SENTENCES[index] for index in chosen])
+    for sentences in (indexed, pickle.loads(pickle.dumps(indexed))):
+        batch = sentences.batch(chosen)
+        for field in dataclasses.fields(Batch):
+            np.testing.assert_array_equal(getattr(batch, field.name), getattr(expected, field.name), strict=True)
 
 
 @kinds

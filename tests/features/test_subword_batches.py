@@ -165,18 +165,18 @@ def columns(batch: Batch) -> dict[str, Any]:
 
 
 @given(st.lists(BATCHES, min_size=1, max_size=3), st.booleans())
-def test_a_batch_is_what_collating_its_indexed_sentences_gives(batches: list[list[Sentence]], quotes: bool) -> None:
+def test_a_batch_is_what_indexing_its_sentences_for_later_gives(batches: list[list[Sentence]], quotes: bool) -> None:
     config = config_from_table({"lexical": ["words", "tags", "char_lstm"], "plain_quotes": quotes})
     indexer = Indexer(config, Vocabularies.of(TREES, config))
     for batch in batches:
-        expected = columns(indexer.collate([indexer.index(sentence) for sentence in batch]))
+        expected = columns(indexer.index(batch).batch(range(len(batch))))
         assert columns(indexer.batch(batch)) == expected
 
 
 def test_the_shipped_model_indexes_batches_like_single_sentences() -> None:
     indexer = fencepost.load()._indexer
     batch = [Sentence(tuple(tree.words())) for tree in TREES]
-    expected = columns(indexer.collate([indexer.index(sentence) for sentence in batch]))
+    expected = columns(indexer.index(batch).batch(range(len(batch))))
     assert columns(indexer.batch(batch)) == expected
 
 

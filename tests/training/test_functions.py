@@ -124,7 +124,7 @@ def test_the_loss_of_a_batch_is_that_of_its_pieces() -> None:
     words = sum(trainer.data.lengths[index] for index in indices)
 
     def loss(batch_tokens: int) -> float:
-        pieces = device_batches(trainer.data, indices, batch_tokens, CPU)
+        pieces = device_batches(trainer.data.flat(indices, batch_tokens), CPU)
         shares = [
             share_of_loss(
                 trainer.model(piece.sentences, None, piece.constituents), piece, trainer.config, len(indices), words

@@ -20,7 +20,7 @@ def pieces(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """
     group: list[int] = []
     spent = 0
-    for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
+    for index in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
         price = cost(lengths[index])
         if group and spent + price > budget:
             yield group

@@ -36,12 +36,6 @@ class Constituents:
         ]
         return cls(*np.array(rows, np.int64).reshape(-1, len(fields(cls))).T)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Constituents]) -> Constituents:
-        """The constituents of several sentences, each given alone, as one batch."""
-        columns = [np.concatenate([getattr(part, item.name) for part in parts]) for item in fields(cls)[1:]]
-        return cls(np.repeat(np.arange(len(parts)), [len(part) for part in parts]), *columns)
-
     def fenceposts(self, lengths: Ints) -> tuple[Ints, Ints]:
         """Where each constituent starts and ends, counted through the fenceposts of a batch with these lengths."""
         first = (np.cumsum(lengths + 1) - lengths - 1)[self.sentences]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fencepost.features.batch import Ints
+from fencepost.features.batch import Array, Ints
 
 
 def firsts(counts: Ints) -> Ints:
@@ -29,3 +29,17 @@ def with_ends(values: Ints, counts: Ints, before: Sequence[int] | Ints, after: S
     longer[first[:, None] + np.arange(ahead)] = before
     longer[(first + ahead + counts)[:, None] + np.arange(behind)] = after
     return longer
+
+
+class Lists:
+    """Many lists end to end. A column has one row for each member of the lists."""
+
+    def __init__(self, counts: Ints, columns: Mapping[str, Array]) -> None:
+        self.counts = counts  # how long each list is
+        self._firsts = firsts(counts)
+        self._columns = dict(columns)
+
+    def pick(self, chosen: Ints) -> dict[str, Array]:
+        """The columns of some of the lists, in the order of their indices."""
+        rows = ranges(self._firsts[chosen], self.counts[chosen])
+        return {name: column[rows] for name, column in self._columns.items()}

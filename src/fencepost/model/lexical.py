@@ -111,7 +111,9 @@ class CharConcat(nn.Module):
     """§5.1. The embeddings of a word's first and last letters side by side: [e_1; ..; e_8; e_{n-7}; ..; e_n].
 
     In a word that is too short, padding letters come after the first and before the last letters. Word-start and
-    word-stop marks don't count. [U, C] -> [U, 2 * ends * letter_size = d_content] -> [T, d_content].
+    word-stop marks don't count.
+
+    letters: [letters of U words] -> [U, 2 * ends * letter_size = d_content] -> [T, d_content].
     """
 
     def __init__(self, letters: int, letter_size: int, ends: int, dropout: SharedDropout) -> None:
@@ -121,12 +123,12 @@ class CharConcat(nn.Module):
         self.dropout = dropout
 
     def forward(self, batch: TorchBatch) -> Tensor:
-        spellings = _present(batch.spellings, "spellings")
-        stop = _present(batch.spelling_lengths, "spelling_lengths")[:, None] - 1  # where the word-stop mark is
-        end = torch.arange(self.ends, device=spellings.device)
-        index = torch.cat([(1 + end).expand(len(spellings), -1), stop - self.ends + end], dim=1)  # [U, 2 * ends]
-        letters = spellings.gather(1, index.clamp(0, spellings.shape[1] - 1))
-        letters = letters.masked_fill((index < 1) | (index >= stop), PADDING_LETTER)
+        ids, layout = _letters(batch)
+        stop = layout.lengths[:, None] - 1  # where the word-stop mark is
+        end = torch.arange(self.ends, device=ids.device)
+        index = torch.cat([(1 + end).expand(layout.count, -1), stop - self.ends + end], dim=1)  # [U, 2 * ends]
+        outside = (index < 1) | (index >= stop)
+        letters = ids[(index + layout.starts[:-1, None]).masked_fill(outside, 0)].masked_fill(outside, PADDING_LETTER)
         return _of_tokens(self.embedding(letters).flatten(1), batch, self.dropout)
 
 

@@ -1,23 +1,19 @@
-"""The whole model, and the batch of tensors that it reads.
-
-All index arrays are made here, when a batch moves to its device, so that nothing in the model has to wait for a number
-from the device.
-"""
+"""The whole model, and the batch of tensors that it reads."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from fencepost.features.batch import Batch, Ints
+from fencepost.features.batch import Array, Batch, Ints
+from fencepost.features.batch_arrays import batch_arrays, constituent_arrays
 from fencepost.features.constituents import Constituents
 from fencepost.model.plan import AttentionPlan
-from fencepost.model.sequences import Layout, ranges, send
+from fencepost.model.sequences import Layout, send
 
 if TYPE_CHECKING:
     from fencepost.model.encoder import Encoder
@@ -42,7 +38,6 @@ class TorchBatch:
     span_ends: Tensor  # [S] the fencepost where it ends
     words: Tensor | None  # [T]
     tags: Tensor | None  # [T]
-    spelling_lengths: Tensor | None  # [U]
     spelling_of_token: Tensor | None  # [T]
     letters: Layout | None  # of the letters in distinct words
     letter_ids: Tensor | None  # [letters] the letters of all distinct words, end to end
@@ -53,49 +48,40 @@ class TorchBatch:
     rows_of_token: Tensor | None  # [T] how many of these each token has
     vectors: Tensor | None  # [T, size] precomputed vectors
     treebanks: Tensor | None  # [T]
-    spellings_on_host: Ints | None  # [U, C] letters of each distinct word, padded with 0
 
     def __len__(self) -> int:
         return self.tokens.count
 
-    @cached_property
-    def spellings(self) -> Tensor | None:
-        """[U, C] letters of each distinct word, padded with 0: few models read them in this form."""
-        if self.spellings_on_host is None:
-            return None
-        return send({"spellings": self.spellings_on_host}, self.lengths.device)["spellings"]
-
     @classmethod
     def of(cls, batch: Batch, device: torch.device | str = "cpu") -> TorchBatch:
-        return cls.sent(batch, send(arrays_of(batch), torch.device(device)))
+        arrays = batch_arrays(batch)
+        return cls.sent(arrays, send(arrays, torch.device(device)))
 
     @classmethod
-    def sent(cls, batch: Batch, tensors: dict[str, Tensor]) -> TorchBatch:
-        """The batch made of its ``arrays_of`` that were sent to the device."""
-        starts, ends = _spans(tensors, int((batch.lengths * (batch.lengths + 1) // 2).sum()))
-        letter_counts = batch.spelling_lengths
+    def sent(cls, arrays: Mapping[str, Array], tensors: Mapping[str, Tensor]) -> TorchBatch:
+        """The batch made of its ``batch_arrays``, on the host and on the device."""
+        lengths = arrays["lengths"]
+        starts, ends = _spans(tensors, int((lengths * (lengths + 1) // 2).sum()))
         return cls(
             lengths=tensors["lengths"],
-            max_length=int(batch.lengths.max()),
-            tokens=Layout.sent(batch.lengths + 2, tensors, "tokens."),
+            max_length=int(lengths.max()),
+            tokens=Layout.sent(arrays, tensors, "tokens."),
             word_tokens=tensors["word_tokens"],
             fencepost_tokens=tensors["fencepost_tokens"],
             span_starts=starts,
             span_ends=ends,
             words=tensors.get("words"),
             tags=tensors.get("tags"),
-            spelling_lengths=tensors.get("letters.lengths"),
             spelling_of_token=tensors.get("spelling_of_token"),
-            letters=None if letter_counts is None else Layout.sent(letter_counts, tensors, "letters."),
+            letters=Layout.sent(arrays, tensors, "letters.") if "letter_ids" in tensors else None,
             letter_ids=tensors.get("letter_ids"),
-            windows=None if batch.window_lengths is None else Layout.sent(batch.window_lengths, tensors, "windows."),
+            windows=Layout.sent(arrays, tensors, "windows.") if "subwords" in tensors else None,
             subwords=tensors.get("subwords"),
             subword_rows=tensors.get("subword_rows"),
             token_of_row=tensors.get("token_of_row"),
             rows_of_token=tensors.get("rows_of_token"),
-            vectors=None if batch.vectors is None else torch.from_numpy(batch.vectors).to(starts.device),
+            vectors=tensors.get("vectors"),
             treebanks=tensors.get("treebanks"),
-            spellings_on_host=batch.spellings,
         )
 
 
@@ -110,9 +96,11 @@ class TorchConstituents:
 
     @classmethod
     def of(cls, constituents: Constituents, lengths: Ints, device: torch.device | str = "cpu") -> TorchConstituents:
-        starts, ends = constituents.fenceposts(lengths)
-        arrays = {"starts": starts, "ends": ends, "labels": constituents.labels, "parents": constituents.parents}
-        return cls(**send(arrays, torch.device(device)))
+        return cls.sent(send(constituent_arrays(constituents, lengths), torch.device(device)))
+
+    @classmethod
+    def sent(cls, tensors: Mapping[str, Tensor], name: str = "") -> TorchConstituents:
+        return cls(*(tensors[name + field.name] for field in fields(cls)))
 
 
 @dataclass(frozen=True)
@@ -157,39 +145,7 @@ class ParserModel(nn.Module):
         return self.encoder(self.lexical(batch), batch.tokens, plan or AttentionPlan())
 
 
-def arrays_of(batch: Batch) -> dict[str, Ints]:
-    """The arrays that make up a ``TorchBatch``, still on the host."""
-    lengths = batch.lengths
-    word, length = ranges(lengths), np.repeat(lengths, lengths)
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
-    numbers, count = np.arange(len(word)), length - word
-    arrays = {
-        "lengths": lengths,
-        "word_tokens": numbers + 2 * sentence + 1,
-        "fencepost_tokens": np.arange(len(word) + len(lengths)) + np.repeat(np.arange(len(lengths)), lengths + 1),
-        # Each word has one diagonal of the chart: how many spans it has, and their width. The first of them starts at
-        # the first fencepost of its sentence; "shift" is that fencepost minus the number of the first span.
-        "diagonals.count": count,
-        "diagonals.width": word + 1,
-        "diagonals.shift": numbers - word + sentence - (np.cumsum(count) - count),
-        **Layout.arrays(lengths + 2, "tokens."),
-    }
-    of_tokens = ("words", "tags", "treebanks", "spelling_of_token")
-    for name in (*of_tokens, "subwords", "subword_rows", "rows_of_token"):
-        array = getattr(batch, name)
-        if array is not None:
-            arrays[name] = array
-    if batch.spellings is not None and batch.spelling_lengths is not None:
-        arrays |= Layout.arrays(batch.spelling_lengths, "letters.")
-        is_letter = np.arange(batch.spellings.shape[1]) < batch.spelling_lengths[:, None]
-        arrays["letter_ids"] = batch.spellings[is_letter]
-    if batch.window_lengths is not None and batch.rows_of_token is not None:
-        arrays |= Layout.arrays(batch.window_lengths, "windows.")
-        arrays["token_of_row"] = np.repeat(np.arange(len(batch.rows_of_token)), batch.rows_of_token)
-    return arrays
-
-
-def _spans(tensors: dict[str, Tensor], spans: int) -> tuple[Tensor, Tensor]:
+def _spans(tensors: Mapping[str, Tensor], spans: int) -> tuple[Tensor, Tensor]:
     """The fenceposts, counted through the batch, where each span starts and ends: computed on the device.
 
     They are by far the longest arrays of a batch. ``spans`` says how long, without asking the device.

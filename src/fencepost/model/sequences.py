@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
-from fencepost.features.batch import Ints
+from fencepost.features.batch import Array, Ints
+from fencepost.features.batch_arrays import layout_arrays, longest_first
+from fencepost.features.flat import Form, forms, lay_out
 
 ALIGNMENT = 8  # fused attention kernels read masks whose rows are multiples of 8 without copying them first
+DTYPES: Final = {"float32": torch.float32, "bool": torch.bool}
 
 
 @dataclass(frozen=True)
@@ -36,25 +41,13 @@ class Layout(Sequences):
 
     @classmethod
     def of(cls, lengths: Ints, device: torch.device) -> Layout:
-        return cls.sent(lengths, send(cls.arrays(lengths), device))
-
-    @staticmethod
-    def arrays(lengths: Ints, name: str = "") -> dict[str, Ints]:
-        """The arrays to send to the device; each is called ``name`` plus the name of its field."""
-        starts = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        sequence = np.repeat(np.arange(len(lengths)), lengths)
-        return {
-            name + "lengths": lengths,
-            name + "position": np.arange(len(sequence)) - starts[sequence],
-            name + "sequence": sequence,
-            name + "starts": starts,
-            name + "longest_first": _longest_first(lengths),
-        }
+        arrays = layout_arrays(lengths)
+        return cls.sent(arrays, send(arrays, device))
 
     @classmethod
-    def sent(cls, lengths: Ints, tensors: dict[str, Tensor], name: str = "") -> Layout:
-        """The layout made of the ``arrays`` that were sent to the device."""
+    def sent(cls, arrays: Mapping[str, Array], tensors: Mapping[str, Tensor], name: str = "") -> Layout:
+        """The layout made of its ``layout_arrays``, on the host and on the device."""
+        lengths = arrays[name + "lengths"]
         return cls(
             lengths=tensors[name + "lengths"],
             position=tensors[name + "position"],
@@ -74,11 +67,11 @@ class Layout(Sequences):
     @cached_property
     def _lstm_order(self) -> tuple[Tensor, Tensor, Tensor]:
         """[R] rows ordered by position, those of longer sequences first; its inverse; [B] that of longest_first."""
-        longest_first = _longest_first(self.on_host)
+        order = longest_first(self.on_host)
         longest = int(self.on_host.max())
-        time, rank = np.nonzero(np.arange(longest)[:, None] < self.on_host[longest_first])
-        by_time = (np.cumsum(self.on_host) - self.on_host)[longest_first[rank]] + time
-        arrays = {"by_time": by_time, "from_time": _inverse(by_time), "rank": _inverse(longest_first)}
+        time, rank = np.nonzero(np.arange(longest)[:, None] < self.on_host[order])
+        by_time = (np.cumsum(self.on_host) - self.on_host)[order[rank]] + time
+        arrays = {"by_time": by_time, "from_time": _inverse(by_time), "rank": _inverse(order)}
         by_time_sent, from_time, rank_sent = send(arrays, self.lengths.device).values()
         return by_time_sent, from_time, rank_sent
 
@@ -103,26 +96,28 @@ class Layout(Sequences):
         return packed.data.index_select(0, self._lstm_order[1])
 
 
-def ranges(counts: Ints) -> Ints:
-    """0 .. c-1 for each count c, end to end."""
-    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-
-
 def _inverse(order: Ints) -> Ints:
     inverse = np.empty_like(order)
     inverse[order] = np.arange(len(order))
     return inverse
 
 
-def _longest_first(lengths: Ints) -> Ints:
-    return np.argsort(-lengths, kind="stable")
-
-
-def send(arrays: dict[str, Ints], device: torch.device) -> dict[str, Tensor]:
+def send(arrays: Mapping[str, Array], device: torch.device) -> dict[str, Tensor]:
     """Sends all arrays in one copy. It comes from pinned memory, so the host doesn't have to wait for it."""
     on_cuda = device.type == "cuda"
-    sizes = [array.size for array in arrays.values()]
-    buffer = torch.empty(sum(sizes), dtype=torch.int64, pin_memory=on_cuda)
-    np.concatenate([array.ravel() for array in arrays.values()], out=buffer.numpy())
-    pieces = torch.split(buffer.to(device, non_blocking=on_cuda), sizes)
-    return {name: piece.view(arrays[name].shape) for name, piece in zip(arrays, pieces, strict=True)}
+    own = forms(arrays)
+    buffer = torch.empty(sum(form.size for form in own), dtype=torch.int64, pin_memory=on_cuda)
+    lay_out(list(arrays.values()), buffer.numpy())
+    return split(buffer.to(device, non_blocking=on_cuda), own)
+
+
+def split(numbers: Tensor, own: Sequence[Form]) -> dict[str, Tensor]:
+    """The arrays that ``lay_out`` put into these numbers, as tensors."""
+    pieces = torch.split(numbers, [form.size for form in own])
+    return {form.name: _shaped(piece, form) for form, piece in zip(own, pieces, strict=True)}
+
+
+def _shaped(numbers: Tensor, form: Form) -> Tensor:
+    if form.dtype == "int64":
+        return numbers.view(form.shape)
+    return numbers.view(DTYPES[form.dtype])[: form.items].view(form.shape)

@@ -1,18 +1,25 @@
-"""Training trees as arrays: what the model reads, the gold label of every span (§2.1), and gold functions."""
+"""Training trees as arrays: what the model reads, the gold label of every span (§2.1), and gold functions.
+
+Nothing here imports torch, so that another process can prepare batches within a moment of its start.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from fencepost.chart import packing
-from fencepost.features.batch import Batch, Ints
+from fencepost.features.batch import Array, Ints
+from fencepost.features.batch_arrays import batch_arrays, constituent_arrays
+from fencepost.features.batching import pieces
 from fencepost.features.constituents import Constituents
-from fencepost.features.indexer import IndexedSentence, Indexer
-from fencepost.features.lists import firsts, ranges
+from fencepost.features.flat import Form, forms, lay_out
+from fencepost.features.indexer import Indexer
+from fencepost.features.lists import Lists
 from fencepost.features.vocab import Vocab
 from fencepost.features.vocabularies import NO_FUNCTION, Vocabularies
 from fencepost.trees.functions import Mark, split_functions, without_functions
@@ -30,12 +37,6 @@ class GoldFunctions:
     constituents: Constituents
     allowed: Bools
 
-    @classmethod
-    def joined(cls, parts: Sequence[GoldFunctions]) -> GoldFunctions:
-        """Those of several sentences as one batch."""
-        constituents = Constituents.joined([part.constituents for part in parts])
-        return cls(constituents, np.concatenate([part.allowed for part in parts]))
-
 
 @dataclass(frozen=True)
 class GoldTree:
@@ -47,65 +48,64 @@ class GoldTree:
     functions: GoldFunctions | None = None
 
 
-@dataclass(frozen=True)
-class GoldBatch:
-    """A batch with its gold constituents and tags."""
+class FlatBatch(NamedTuple):
+    """The arrays of a batch, end to end."""
 
-    sentences: Batch
-    spans: int  # S, in the charts of all sentences
-    cells: Ints  # the constituents, as indices of spans ...
-    labels: Ints  # ... and the label of each
-    tags: Ints  # [W] gold tag of every word
-    functions: GoldFunctions | None = None
+    pieces: list[list[Form]]  # the forms of the arrays, piece by piece
+    numbers: Ints
 
 
 class TrainingSet:
     """Trees indexed once, batched many times."""
 
     def __init__(self, trees: Sequence[Tree], indexer: Indexer) -> None:
-        sentences = [Sentence.of(tree) for tree in trees]
-        self._indexer = indexer
-        self._indexed: list[IndexedSentence] = [indexer.index(sentence) for sentence in sentences]
-        self.lengths: list[int] = [len(sentence) for sentence in sentences]
+        self._sentences = indexer.index([Sentence.of(tree) for tree in trees])
+        self.lengths: list[int] = self._sentences.lengths.tolist()
         gold = [gold_tree(tree, indexer.vocabularies) for tree in trees]
-        # End to end: picking many small arrays from all over memory would take longer than anything else in a batch.
-        self._cells, self._labels, self._tags = (
-            Lists([getattr(tree, name) for tree in gold]) for name in ("cells", "labels", "tags")
+        self._words = Lists(self._sentences.lengths, {"gold.tags": np.concatenate([tree.tags for tree in gold])})
+        self._gold = Lists(
+            np.array([len(tree.cells) for tree in gold], np.int64),
+            {f"gold.{name}": np.concatenate([getattr(tree, name) for tree in gold]) for name in ("cells", "labels")},
         )
-        self._functions = [tree.functions for tree in gold if tree.functions is not None]
+        functions = [tree.functions for tree in gold if tree.functions is not None]
+        self._functions = _function_lists(functions) if functions else None
 
     def __len__(self) -> int:
-        return len(self._indexed)
+        return len(self.lengths)
 
-    def batch(self, indices: Sequence[int]) -> GoldBatch:
-        sentences = self._indexer.collate([self._indexed[index] for index in indices])
-        spans = packing.span_count(sentences.lengths)
-        cells, constituents = self._cells.pick(indices)
-        cells += np.repeat(np.cumsum(spans) - spans, constituents)
-        functions = [self._functions[index] for index in indices] if self._functions else []
-        return GoldBatch(
-            sentences,
-            int(spans.sum()),
-            cells,
-            self._labels.pick(indices)[0],
-            self._tags.pick(indices)[0],
-            GoldFunctions.joined(functions) if functions else None,
-        )
+    def flat(self, indices: Sequence[int], batch_tokens: int) -> FlatBatch:
+        """The sentences with these indices, in pieces of at most ``batch_tokens`` tokens."""
+        chosen = np.asarray(indices, np.int64)
+        groups = pieces([self.lengths[index] for index in indices], batch_tokens)
+        batches = [self.arrays(chosen[group]) for group in groups]
+        own = [forms(batch) for batch in batches]
+        numbers = np.empty(sum(form.size for piece in own for form in piece), np.int64)
+        if batches:
+            lay_out([array for batch in batches for array in batch.values()], numbers)
+        return FlatBatch(own, numbers)
+
+    def arrays(self, chosen: Ints) -> dict[str, Array]:
+        """What the model reads of some sentences, and the gold labels of their constituents, tags and functions."""
+        batch = self._sentences.batch(chosen)
+        gold = self._gold.pick(chosen)
+        gold["gold.cells"] += np.repeat(packing.offsets(batch.lengths), self._gold.counts[chosen])
+        arrays = batch_arrays(batch) | gold | self._words.pick(chosen)
+        if self._functions is not None:
+            functions = self._functions.pick(chosen)
+            sentences = np.repeat(np.arange(len(chosen)), self._functions.counts[chosen])
+            allowed = functions.pop("gold.functions")
+            constituents = Constituents(sentences, **functions)
+            arrays |= constituent_arrays(constituents, batch.lengths, "constituents.") | {"gold.functions": allowed}
+        return arrays
 
 
-class Lists:
-    """Many lists of numbers, end to end in one array."""
-
-    def __init__(self, lists: Sequence[Ints]) -> None:
-        self._numbers = np.concatenate(lists)
-        self._counts = np.array([len(each) for each in lists], np.int64)
-        self._firsts = firsts(self._counts)
-
-    def pick(self, indices: Sequence[int]) -> tuple[Ints, Ints]:
-        """Some of the lists, end to end, and how long each is."""
-        chosen = np.asarray(indices)
-        counts = self._counts[chosen]
-        return self._numbers[ranges(self._firsts[chosen], counts)], counts
+def _function_lists(trees: Sequence[GoldFunctions]) -> Lists:
+    columns = {
+        field.name: np.concatenate([getattr(tree.constituents, field.name) for tree in trees])
+        for field in fields(Constituents)[1:]
+    }
+    columns["gold.functions"] = np.concatenate([tree.allowed for tree in trees])
+    return Lists(np.array([len(tree.constituents) for tree in trees], np.int64), columns)
 
 
 def gold_tree(tree: Tree, vocabularies: Vocabularies) -> GoldTree:

@@ -100,10 +100,8 @@ class DevSet:
     """The development treebank, indexed once."""
 
     def __init__(self, trees: Sequence[Tree], indexer: Indexer, params: ScoreParams) -> None:
-        sentences = [Sentence.of(tree) for tree in trees]
-        self._indexer = indexer
-        self._indexed = [indexer.index(sentence) for sentence in sentences]
-        self._lengths = [len(sentence) for sentence in sentences]
+        self._sentences = indexer.index([Sentence.of(tree) for tree in trees])
+        self._vocabularies = indexer.vocabularies
         self._marked = None
         if indexer.vocabularies.functions is not None:
             self._marked = [marked_phrases(tree) for tree in trees]
@@ -111,15 +109,15 @@ class DevSet:
         self._scorer = DevScorer(trees, indexer.vocabularies, params)
 
     def __len__(self) -> int:
-        return len(self._indexed)
+        return len(self._sentences)
 
     def score(self, backend: Backend) -> DevScore:
         """Parses all sentences and scores the trees, which are never built."""
         trees: dict[int, Decoded] = {}
         counts = FunctionCounts()
         waiting = []
-        for indices in pieces(self._lengths, backend.batch_tokens):
-            batch = self._indexer.collate([self._indexed[index] for index in indices])
+        for indices in pieces(self._sentences.lengths.tolist(), backend.batch_tokens):
+            batch = self._sentences.batch(indices)
             waiting.append((indices, backend.launch(batch, functions=self._marked is not None)))
         for indices, finish in waiting:
             parsed = finish()
@@ -130,7 +128,7 @@ class DevSet:
         return DevScore(score.matched, score.gold, score.predicted, functions)
 
     def _count_functions(self, counts: FunctionCounts, indices: Sequence[int], parsed: Parsed) -> None:
-        vocabularies = self._indexer.vocabularies
+        vocabularies = self._vocabularies
         if self._marked is None or vocabularies.functions is None or parsed.functions is None:
             return
         spans = [self._spans(tree) for tree in parsed.trees]
@@ -141,6 +139,6 @@ class DevSet:
             counts.add(self._marked[index], [(phrase, next(functions)) for phrase in phrases(own)])
 
     def _spans(self, tree: Decoded) -> list[Span]:
-        chains = self._indexer.vocabularies.labels.chains
+        chains = self._vocabularies.labels.chains
         columns = zip(tree.starts.tolist(), tree.ends.tolist(), tree.labels.tolist(), strict=True)
         return [Span(start, end, chains[label]) for start, end, label in columns]

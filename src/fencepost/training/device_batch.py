@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from fencepost.features.batching import pieces
-from fencepost.model.parser_model import TorchBatch, TorchConstituents, arrays_of
-from fencepost.model.sequences import send
-from fencepost.training.data import Bools, TrainingSet
+from fencepost.features import flat
+from fencepost.features.batch import Array
+from fencepost.model.parser_model import TorchBatch, TorchConstituents
+from fencepost.model.sequences import split
+from fencepost.training.data import FlatBatch
 
 
 @dataclass(frozen=True)
@@ -24,27 +25,24 @@ class DeviceBatch:
     constituents: TorchConstituents | None = None  # of the gold trees, where the model learns functions
     functions: Tensor | None = None  # [C, functions] True for each function that a constituent may have
 
-
-def device_batches(
-    data: TrainingSet, indices: Sequence[int], batch_tokens: int, device: torch.device
-) -> list[DeviceBatch]:
-    """The sentences with these indices, in pieces of at most ``batch_tokens`` tokens."""
-    batches = []
-    for piece in pieces([data.lengths[index] for index in indices], batch_tokens):
-        gold = data.batch([indices[number] for number in piece])
-        arrays = {"gold.cells": gold.cells, "gold.labels": gold.labels, "gold.tags": gold.tags}
-        tensors = send(arrays_of(gold.sentences) | arrays, device)
-        sentences = TorchBatch.sent(gold.sentences, tensors)
-        labels = tensors["gold.cells"].new_zeros(gold.spans)
+    @classmethod
+    def sent(cls, arrays: Mapping[str, Array], tensors: Mapping[str, Tensor]) -> DeviceBatch:
+        """The batch made of the arrays of a ``TrainingSet``, on the host and on the device."""
+        sentences = TorchBatch.sent(arrays, tensors)
+        labels = torch.zeros_like(sentences.span_starts)
         labels.index_copy_(0, tensors["gold.cells"], tensors["gold.labels"])
-        constituents = functions = None
-        if gold.functions is not None:
-            constituents = TorchConstituents.of(gold.functions.constituents, gold.sentences.lengths, device)
-            functions = _to_device(gold.functions.allowed, device)
-        batches.append(DeviceBatch(sentences, labels, tensors["gold.tags"], constituents, functions))
+        functions = tensors.get("gold.functions")
+        constituents = None if functions is None else TorchConstituents.sent(tensors, "constituents.")
+        return cls(sentences, labels, tensors["gold.tags"], constituents, functions)
+
+
+def device_batches(batch: FlatBatch, device: torch.device) -> list[DeviceBatch]:
+    """The pieces of a batch. All go to the device in one copy, for which the host doesn't have to wait."""
+    numbers = torch.from_numpy(batch.numbers)
+    on_device = numbers.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else numbers
+    batches, first = [], 0
+    for forms in batch.pieces:
+        own = slice(first, first + sum(form.size for form in forms))
+        batches.append(DeviceBatch.sent(flat.split(batch.numbers[own], forms), split(on_device[own], forms)))
+        first = own.stop
     return batches
-
-
-def _to_device(array: Bools, device: torch.device) -> Tensor:
-    tensor = torch.from_numpy(array)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

@@ -29,7 +29,7 @@ def restored_process(device: torch.device) -> Iterator[None]:
     interval = sys.getswitchinterval()
     with current, torch.random.fork_rng(devices=[device] if on_cuda else []):
         try:
-            if on_cuda:  # the thread that prepares batches must not keep the one that launches kernels waiting
+            if on_cuda:  # the thread that receives batches must not wait for the one that launches kernels
                 sys.setswitchinterval(SWITCH_INTERVAL)
             yield
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -24,6 +24,7 @@ from fencepost.training.distributed import own_device, team
 from fencepost.training.interruptions import interruption, interruptions
 from fencepost.training.log import is_logged, open_log, write_check
 from fencepost.training.output_folder import FolderState, alone_in, open_folder
+from fencepost.training.prefetch import batch_process
 from fencepost.training.process_state import restored_process
 from fencepost.training.saving import begin_again, resume_run, save_best_model, save_run
 from fencepost.training.trainer import Trainer
@@ -45,10 +46,16 @@ def run_training(
     config = replace(config, eval=replace(config.eval, temperature=1.0))  # it was fitted to other weights
     if not train_trees or not dev_trees:
         raise TrainingError("training needs both training trees and development trees")
-    with restored_process(torch_device), team(torch_device) as our_team, alone_in(out, our_team):
+    with (
+        restored_process(torch_device),
+        team(torch_device) as our_team,
+        alone_in(out, our_team),
+        ExitStack() as stack,
+    ):
         state = open_folder(out, our_team, resume=resume)
         start = None if start_from is None else _open_start(start_from, out)
-        trainer = Trainer(config, train_trees, dev_trees, torch_device, our_team, start)
+        process = stack.enter_context(batch_process(torch_device))
+        trainer = Trainer(config, train_trees, dev_trees, torch_device, our_team, start, process)
         if state is FolderState.CHECKPOINT:
             resume_run(trainer, out)
         elif state is FolderState.MODEL:

@@ -25,12 +25,12 @@ from fencepost.training.check import Check
 from fencepost.training.clock import Clock
 from fencepost.training.data import TrainingSet
 from fencepost.training.dev import DevScore, DevSet
-from fencepost.training.device_batch import DeviceBatch, device_batches
+from fencepost.training.device_batch import device_batches
 from fencepost.training.distributed import Team
 from fencepost.training.losses import share_of_loss
 from fencepost.training.optimizer import adam
 from fencepost.training.order import BatchOrder
-from fencepost.training.prefetch import Prefetch
+from fencepost.training.prefetch import BatchProcess, Prefetch
 from fencepost.training.process_state import seed_run, seed_step
 from fencepost.training.provenance import Provenance
 from fencepost.training.recorded_layers import graphs_of
@@ -52,7 +52,9 @@ class Trainer:
         device: torch.device,
         team: Team | None = None,
         start: ModelFolder | None = None,
+        process: BatchProcess | None = None,
     ) -> None:
+        """``process`` prepares batches; without it, each step prepares its own."""
         self.config, self.device, self.team, self.start = config, device, team or Team(), start
         seed_run(config)
         if start is not None:
@@ -64,6 +66,7 @@ class Trainer:
         self.provenance = Provenance.of(config, self.vocabularies, train, dev)
         indexer = Indexer(config, self.vocabularies)
         self.data = TrainingSet(train, indexer)
+        self._prefetch = Prefetch(self.data, config.train.batch_tokens, process)
         self.dev = DevSet(dev, indexer, load_params(config.eval.params))
         # Model and optimizer
         self.model = build_model(config, vocab_sizes(self.vocabularies)).to(device)
@@ -88,7 +91,6 @@ class Trainer:
         self.steps_an_epoch = max(self.order.batches_per_epoch, config.train.shortest_epoch)
         self.steps_a_check = max(1, round(self.steps_an_epoch / config.train.checks_per_epoch))
         self._plan = AttentionPlan.of(config.train.plan)
-        self._prefetch = Prefetch(self._prepare)
         self._cuda_graphs = graphs_of(self.model, device, config.train.precision)
         self.model.train()
 
@@ -106,15 +108,14 @@ class Trainer:
         seed_step(train.seed, self.step_number, self.team.rank, self.device)
         total = torch.zeros((), device=self.device)
         words = sum(self.data.lengths[index] for index in batch)
-        pieces = self._prefetch.get(batch)
+        pieces = device_batches(self._prefetch.get(self.team.share(batch)), self.device)
+        self._prefetch.begin(self.team.share(self.order.batch(self.step_number + 1)))
         for part, graphs in self._cuda_graphs:
             part.cuda_graphs = graphs if len(pieces) == 1 else None
-        for number, piece in enumerate(pieces):
+        for piece in pieces:
             with at_precision(train.precision, self.device):
                 output = self.model(piece.sentences, self._plan, piece.constituents)
             loss = share_of_loss(output, piece, self.config, len(batch), words)
-            if number == 0:  # from now on the backward pass leaves the interpreter free for another thread
-                self._prefetch.begin(self.order.batch(self.step_number + 1))
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.detach()
         self.masters.take_gradients()
@@ -128,10 +129,6 @@ class Trainer:
         self.masters.give_values()
         self.average.update(self.step_number)
         self.optimizer.zero_grad(set_to_none=True)
-
-    def _prepare(self, batch: list[int]) -> list[DeviceBatch]:
-        """The share of this process in a batch, as tensors."""
-        return device_batches(self.data, self.team.share(batch), self.config.train.batch_tokens, self.device)
 
     def check_is_due(self) -> bool:
         return self.step_number % self.steps_a_check == 0
