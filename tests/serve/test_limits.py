@@ -138,6 +138,63 @@ def test_endless_headers_are_431(client: Client) -> None:
         assert connection.recv(100).startswith(b"HTTP/1.1 431 ")
 
 
+@pytest.mark.parametrize("end", [b"", b"\r\n"], ids=["one line", "many lines"])
+@pytest.mark.parametrize("before", [b"5\r\nIt wo\r\n0\r\n", b"5;"], ids=["after the body", "with a piece of it"])
+def test_endless_headers_in_a_body_of_chunks_end_the_connection(client: Client, before: bytes, end: bytes) -> None:
+    with client.connect() as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n" + before)
+        assert is_cut_off(connection, b"x: " + b"x" * 1_000 + end)
+
+
+def test_endless_headers_behind_a_request_under_way_end_the_connection(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    body = b"It works."
+    with in_thread(tmp_path, {"en": parser}) as client, client.connect() as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert parser.entered.wait(10)
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        assert is_cut_off(connection, b"x: " + b"x" * 1_000 + b"\r\n")
+        parser.go.set()
+
+
+def is_cut_off(connection: socket.socket, piece: bytes) -> bool:
+    """Whether the server closes the connection before it has received 20 MB more."""
+    try:
+        for _ in range(20):
+            connection.sendall(piece * (1_000_000 // len(piece)))
+        connection.settimeout(1)
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["at once", "piece by piece"])
+@pytest.mark.parametrize("chunked", [True, False])
+def test_the_body_of_a_request_that_offers_another_protocol_is_read(
+    client: Client, chunked: bool, together: bool
+) -> None:
+    body = b'{"text": "It works.", "format": "brackets"}'
+    framing = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: %d" % len(body)
+    sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if chunked else body
+    head = b"POST /v1/parse HTTP/1.1\r\nHost: test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    request = head + framing + b"\r\n\r\n" + sent
+    with client.connect() as connection:
+        for at in range(0, len(request), len(request) if together else 30):
+            connection.sendall(request[at:][: len(request) if together else 30])
+            time.sleep(0.01)
+        with connection.makefile("rb") as received:
+            answer = received.read()
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.endswith(b"\n(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))\n")
+
+
+def test_an_offer_of_another_protocol_without_a_body_is_ignored(client: Client) -> None:
+    assert client.get("/healthz", Connection="Upgrade", Upgrade="websocket").status == 200
+
+
 def test_bytes_that_are_not_http_are_400(client: Client) -> None:
     with client.connect() as connection:
         connection.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n")
