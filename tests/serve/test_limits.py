@@ -16,6 +16,8 @@ import pytest
 from fencepost.serve import bodies, protocol
 from fencepost.serve.failures import InvalidError
 from fencepost.serve.models import Models
+from fencepost.text import stream
+from fencepost.text.sentences import Span, split_sentences
 from tests.serve.serving import Client, SlowParser, in_thread, shared_parser, wait_for
 
 
@@ -321,6 +323,14 @@ def test_a_bug_of_ours_is_500_without_details_and_spares_the_others(
     }
 
 
+def test_a_bug_outside_the_model_is_500_in_json_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Models, "describe", lambda _: 1 / 0)
+    with in_thread(tmp_path) as client:
+        answer = client.get("/v1/models")
+    assert answer.status == 500
+    assert answer.json()["error"] == "the server failed to answer this request"
+
+
 def test_a_text_that_waits_does_not_block_others(tmp_path: Path) -> None:
     parser = SlowParser(shared_parser(), seconds=0.02)
     with in_thread(tmp_path, {"en": parser}) as client, ThreadPoolExecutor(2) as pool:
@@ -329,6 +339,24 @@ def test_a_text_that_waits_does_not_block_others(tmp_path: Path) -> None:
         assert client.parse(text="It works.").status == 200
         assert not long.done()
         assert len(long.result().json()["sentences"]) == 400
+
+
+@pytest.mark.parametrize("path", ["/v1/parse", "/"])
+def test_a_text_without_an_end_is_split_piece_by_piece(
+    client: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the model's thread would split one long text for seconds, while the others wait."""
+    lengths: list[int] = []
+
+    def noting(text: str, *options: Any) -> list[Span]:
+        lengths.append(len(text))
+        return split_sentences(text, *options)
+
+    monkeypatch.setattr(stream, "split_sentences", noting)
+    text = "5% " * 10_000
+    answer = client.ask("POST", path, json.dumps({"text": text}) if path == "/v1/parse" else text)
+    assert answer.status == 200
+    assert max(lengths) < 20_000
 
 
 def test_requests_that_come_together_are_parsed_together(tmp_path: Path) -> None:
