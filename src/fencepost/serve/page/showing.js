@@ -62,6 +62,18 @@ export function markSentence() {
     item.setAttribute("aria-selected", String(number === state.sentence));
     item.tabIndex = number === state.sentence ? 0 : -1;
   });
+  const item = get("sentences").children[state.sentence];
+  if (item && item !== revealed) reveal(item);
+}
+
+let revealed = null; // the item that was last brought into view: the user may have scrolled away since then
+
+// Scrolls the list, but not the page.
+function reveal(item) {
+  const list = get("sentences");
+  const [seen, own] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
+  if (own.top < seen.top || own.bottom > seen.bottom) list.scrollTop += own.top - seen.top - (seen.height - own.height) / 2;
+  revealed = item;
 }
 
 export function showTree() {
