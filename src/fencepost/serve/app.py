@@ -60,7 +60,7 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
         noting = asyncio.create_task(_note_often(models, metrics))
         yield
         noting.cancel()
-        models.close()
+        await asyncio.to_thread(models.close)  # the event loop still cancels the requests that took too long
         _note(models, metrics)
         searches.close()
         splitting.close()
