@@ -170,7 +170,7 @@ class Batcher:
             self._condition.notify()
 
     def close(self) -> None:
-        """Finishes the requests in the queue, save for those whose answers aren't read, then ends the thread. Blocks."""
+        """Finishes the requests in the queue, except those whose answers aren't read, then ends the thread. Blocks."""
         with self._condition:
             self._closing = True
             self._condition.notify()
