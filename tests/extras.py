@@ -39,6 +39,7 @@ EXTRAS: Final = frozenset(
         "pymdown-extensions",
         "mkdocs-material",
         "mkdocstrings",
+        "ruff",
         "griffe",
         "yaml",
         "nbclient",

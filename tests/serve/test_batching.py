@@ -189,6 +189,17 @@ def test_a_closed_queue_finishes_its_requests_and_takes_no_more() -> None:
         batcher.submit(Received("Late", 1).work)
 
 
+def test_a_closed_queue_does_not_wait_for_a_request_that_is_not_read() -> None:
+    batcher = batcher_of(shared_parser())
+    request = Received("It", MOST_UNREAD + 50)
+    batcher.submit(request.work)
+    wait_for(lambda: request.work.unread >= MOST_UNREAD)
+    closing = threading.Thread(target=batcher.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    assert not closing.is_alive()
+
+
 def test_requests_with_different_wishes_get_what_they_asked_for() -> None:
     parser = SlowParser(shared_parser())
     parser.go.clear()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -10,9 +13,10 @@ import requests
 from nltk.parse.corenlp import CoreNLPDependencyParser, CoreNLPParser
 
 from fencepost.search.nodes import Nodes
+from fencepost.serve.corenlp import CoreNlpRequest
 from fencepost.serve.penn import penn_text
 from fencepost.trees.brackets import parse_tree
-from tests.serve.serving import Answer, Client
+from tests.serve.serving import Answer, Client, in_thread, wait_for
 
 
 @pytest.fixture
@@ -118,6 +122,35 @@ def test_other_properties_are_refused_in_plain_text(client: Client, properties: 
     assert answer.status == 422
     assert answer.headers["content-type"].startswith("text/plain")
     assert answer.text.startswith(message)
+
+
+@pytest.mark.parametrize("value", ["0x" + "f" * 5_000, "[" * 150 + "0x" + "f" * 5_000 + "]" * 150])
+def test_properties_that_cannot_be_written_are_refused(client: Client, value: str) -> None:
+    properties = quote(f"{{'x': {value}}}")
+    answer = client.ask("POST", f"/?properties={properties}", "It works.")
+    assert (answer.status, answer.text.splitlines()[0]) == (422, "the properties must be a JSON object")
+
+
+def test_a_text_that_takes_long_to_split_is_503_and_is_given_up(tmp_path: Path) -> None:
+    properties = quote(json.dumps({"annotators": "tokenize"}))
+    with in_thread(tmp_path, timeout=0.5) as client:
+        for _ in range(4):
+            answer = client.ask("POST", f"/?properties={properties}", "5% " * 300_000)  # takes more than two seconds
+            assert answer.status == 503
+            assert answer.text.startswith("this request takes longer than 0.5 seconds")
+        assert client.ask("POST", f"/?properties={properties}", "It works.").status == 200  # the threads are free
+
+
+def test_too_many_texts_to_split_are_429(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+    monkeypatch.setattr(CoreNlpRequest, "tokens", lambda *_: go.wait(30) and [])
+    properties = quote(json.dumps({"annotators": "tokenize"}))
+    with in_thread(tmp_path, max_requests=4) as client, ThreadPoolExecutor(6) as clients:
+        asked = [clients.submit(client.ask, "POST", f"/?properties={properties}", "It works.") for _ in range(6)]
+        wait_for(lambda: sum(each.done() for each in asked) == 2)
+        go.set()
+        statuses = sorted(each.result().status for each in asked)
+    assert statuses == [200] * 4 + [429] * 2
 
 
 def test_a_text_that_is_not_utf8_is_refused(client: Client) -> None:

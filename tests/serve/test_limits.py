@@ -16,6 +16,8 @@ import pytest
 from fencepost.serve import bodies, protocol
 from fencepost.serve.failures import InvalidError
 from fencepost.serve.models import Models
+from fencepost.text import stream
+from fencepost.text.sentences import Span, split_sentences
 from tests.serve.serving import Client, SlowParser, in_thread, shared_parser, wait_for
 
 
@@ -136,6 +138,63 @@ def test_endless_headers_are_431(client: Client) -> None:
     with client.connect() as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Long: " + b"x" * 100_000)
         assert connection.recv(100).startswith(b"HTTP/1.1 431 ")
+
+
+@pytest.mark.parametrize("end", [b"", b"\r\n"], ids=["one line", "many lines"])
+@pytest.mark.parametrize("before", [b"5\r\nIt wo\r\n0\r\n", b"5;"], ids=["after the body", "with a piece of it"])
+def test_endless_headers_in_a_body_of_chunks_end_the_connection(client: Client, before: bytes, end: bytes) -> None:
+    with client.connect() as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n" + before)
+        assert is_cut_off(connection, b"x: " + b"x" * 1_000 + end)
+
+
+def test_endless_headers_behind_a_request_under_way_end_the_connection(tmp_path: Path) -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    body = b"It works."
+    with in_thread(tmp_path, {"en": parser}) as client, client.connect() as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: test\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert parser.entered.wait(10)
+        connection.sendall(b"GET / HTTP/1.1\r\n")
+        assert is_cut_off(connection, b"x: " + b"x" * 1_000 + b"\r\n")
+        parser.go.set()
+
+
+def is_cut_off(connection: socket.socket, piece: bytes) -> bool:
+    """Whether the server closes the connection before it has received 20 MB more."""
+    try:
+        for _ in range(20):
+            connection.sendall(piece * (1_000_000 // len(piece)))
+        connection.settimeout(1)
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["at once", "piece by piece"])
+@pytest.mark.parametrize("chunked", [True, False])
+def test_the_body_of_a_request_that_offers_another_protocol_is_read(
+    client: Client, chunked: bool, together: bool
+) -> None:
+    body = b'{"text": "It works.", "format": "brackets"}'
+    framing = b"Transfer-Encoding: chunked" if chunked else b"Content-Length: %d" % len(body)
+    sent = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body) if chunked else body
+    head = b"POST /v1/parse HTTP/1.1\r\nHost: test\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+    request = head + framing + b"\r\n\r\n" + sent
+    with client.connect() as connection:
+        for at in range(0, len(request), len(request) if together else 30):
+            connection.sendall(request[at:][: len(request) if together else 30])
+            time.sleep(0.01)
+        with connection.makefile("rb") as received:
+            answer = received.read()
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert answer.endswith(b"\n(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))\n")
+
+
+def test_an_offer_of_another_protocol_without_a_body_is_ignored(client: Client) -> None:
+    assert client.get("/healthz", Connection="Upgrade", Upgrade="websocket").status == 200
 
 
 def test_bytes_that_are_not_http_are_400(client: Client) -> None:
@@ -264,6 +323,14 @@ def test_a_bug_of_ours_is_500_without_details_and_spares_the_others(
     }
 
 
+def test_a_bug_outside_the_model_is_500_in_json_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Models, "describe", lambda _: 1 / 0)
+    with in_thread(tmp_path) as client:
+        answer = client.get("/v1/models")
+    assert answer.status == 500
+    assert answer.json()["error"] == "the server failed to answer this request"
+
+
 def test_a_text_that_waits_does_not_block_others(tmp_path: Path) -> None:
     parser = SlowParser(shared_parser(), seconds=0.02)
     with in_thread(tmp_path, {"en": parser}) as client, ThreadPoolExecutor(2) as pool:
@@ -272,6 +339,24 @@ def test_a_text_that_waits_does_not_block_others(tmp_path: Path) -> None:
         assert client.parse(text="It works.").status == 200
         assert not long.done()
         assert len(long.result().json()["sentences"]) == 400
+
+
+@pytest.mark.parametrize("path", ["/v1/parse", "/"])
+def test_a_text_without_an_end_is_split_piece_by_piece(
+    client: Client, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the model's thread would split one long text for seconds, while the others wait."""
+    lengths: list[int] = []
+
+    def noting(text: str, *options: Any) -> list[Span]:
+        lengths.append(len(text))
+        return split_sentences(text, *options)
+
+    monkeypatch.setattr(stream, "split_sentences", noting)
+    text = "5% " * 10_000
+    answer = client.ask("POST", path, json.dumps({"text": text}) if path == "/v1/parse" else text)
+    assert answer.status == 200
+    assert max(lengths) < 20_000
 
 
 def test_requests_that_come_together_are_parsed_together(tmp_path: Path) -> None:

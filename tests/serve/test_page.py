@@ -277,6 +277,18 @@ def test_the_sentence_at_the_caret_is_shown_while_typing(open_page: Open) -> Non
     expect(page.locator("#drawing .word").first).to_have_text("Yes")
 
 
+def test_the_chosen_sentence_is_in_view_in_the_list(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill("The cat sat on the mat near the old house. " * 60)  # the caret is at the end
+    expect(sentences(page)).to_have_count(60)
+    expect(sentences(page).nth(59)).to_have_attribute("aria-selected", "true")
+    expect(sentences(page).nth(59)).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+    page.locator("#text").press("Control+Home")
+    page.locator("#text").press_sequentially("Yes, ")
+    expect(sentences(page).nth(0)).to_be_in_viewport()
+
+
 def test_a_long_text_comes_sentence_by_sentence_and_is_analyzed_where_one_looks(open_page: Open) -> None:
     page = open_page("")
     page.locator("#text").fill("The cat sat on the mat, and then it slept for a while. " * 100)
@@ -611,7 +623,7 @@ def test_patterns_find_phrases_with_functions(open_page: Open, pattern: str, cou
     page = open_page("She lives in Rome.")
     expect(node(page, "NP")).to_have_count(2)
     page.locator("#pattern").fill(pattern)
-    expect(page.locator("#matches")).to_have_text(re.compile(rf"^{count} match"))
+    expect(page.locator("#matches")).to_have_text(re.compile(rf"^{count or 'No'} match"))
     assert page.locator(".node.matches").count() == count
     expect(page.locator("#functions-hint")).to_contain_text("NP also finds NP-SBJ.")
 
@@ -630,8 +642,12 @@ def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
     assert words(page)[0] == "I"
     expect(page.locator("#drawing")).to_be_visible()
     expect(page.locator("#details h2")).to_have_text("NP: noun phrase")
+    page.locator("#pattern").fill("NP < VP")
+    expect(page.locator("#matches")).to_have_text("No matches")
     page.locator("#pattern").fill("NP < (")
-    expect(page.locator("#matches")).to_contain_text("column 7")
+    expect(page.locator("#matches")).to_have_text(
+        re.compile(r"^Column 7: a label is missing after \(\. A label such as NP, ")
+    )
     page.locator("#pattern").fill("")
     expect(page.locator("#matches")).to_have_text("")
     assert page.locator(".node.matches").count() == 0

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
-from fencepost.serve.failures import BusyError, UnavailableError
+from fencepost.serve.failures import UnavailableError
 from fencepost.serve.searching import MOST_MATCHES, MOST_WAITING, Searcher
-from tests.serve.serving import Answer, Client
+from tests.serve.serving import Answer, Client, in_thread, wait_for
 
 TREES = [
     "(TOP (S (NP (NP (DT the) (NN cat)) (PP (IN on) (NP (DT the) (NN mat)))) (VP (VBD sat))))",
@@ -103,9 +108,27 @@ def test_many_matches_are_cut() -> None:
     searcher.close()
 
 
-def test_too_many_searches_at_once_are_refused() -> None:
-    searcher = Searcher()
-    for _ in range(MOST_WAITING):
-        searcher._waiting.acquire()
-    with pytest.raises(BusyError):
-        searcher.search("NP", TREES)
+def test_too_many_searches_at_once_are_429_and_hold_up_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = threading.Event()
+    monkeypatch.setattr(Searcher, "search", lambda *_: go.wait(30) and [])
+    with in_thread(tmp_path) as client, ThreadPoolExecutor(3 * MOST_WAITING) as clients:
+        waiting = [clients.submit(search, client, pattern="NP", trees=TREES) for _ in range(3 * MOST_WAITING)]
+        wait_for(lambda: sum(each.done() for each in waiting) == 2 * MOST_WAITING)
+        properties = quote(json.dumps({"annotators": "tokenize"}))
+        assert client.ask("POST", f"/?properties={properties}", "It works.").status == 200
+        assert client.parse(text="It works.").status == 200
+        go.set()
+        answers = [each.result() for each in waiting]
+    assert Counter(each.status for each in answers) == {200: MOST_WAITING, 429: 2 * MOST_WAITING}
+
+
+def test_a_search_that_waits_for_too_long_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+    monkeypatch.setattr(Searcher, "search", lambda *_: go.wait(30) and [])
+    with in_thread(tmp_path, timeout=0.2) as client:
+        answer = search(client, pattern="NP", trees=TREES)
+        go.set()
+    assert answer.status == 503
+    assert answer.json()["error"] == "this request takes longer than 0.2 seconds"

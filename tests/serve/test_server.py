@@ -9,14 +9,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from fencepost.cli.main import main
+from fencepost.serve import server as serving
 from fencepost.storage.find_model import find_model
-from tests.serve.serving import Client, Process, in_thread, wait_for
+from tests.serve.serving import Client, Process, SlowParser, in_thread, shared_parser, wait_for
 
 LONG = "The cat sat on the mat, and then it slept for a while. " * 300
 
@@ -29,6 +31,22 @@ def test_a_server_that_is_told_to_stop_finishes_what_is_under_way() -> None:
         assert server.stop() == 0
         assert len(answer.result().json()["sentences"]) == 300
         assert not any("Traceback" in line for line in server.log)
+
+
+def test_a_server_that_is_told_to_stop_gives_up_on_what_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(serving, "LAST_ANSWERS", 0.5)
+    parser = SlowParser(shared_parser(), seconds=0.01)
+    with ThreadPoolExecutor(4) as clients:
+        with in_thread(tmp_path, {"en": parser}) as server:
+            answers = [clients.submit(server.parse, text=LONG * 40) for _ in range(4)]
+            wait_for(lambda: len(parser.batches) > 3)
+        ended = time.monotonic()
+        assert [answer.result().status for answer in answers] == [503] * 4
+        assert time.monotonic() - ended < 5
+    assert answers[0].result().json()["error"] == "the server is stopping"
+    assert "Traceback" not in caplog.text
 
 
 def test_processes_that_are_told_to_stop_refuse_connections_while_they_finish() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import subprocess
@@ -216,3 +217,13 @@ def test_the_search_finds_a_page(address: str, browser: Browser) -> None:
     page.locator("input.md-search__input").press_sequentially("evalb")
     page.locator(".md-search-result__link[href*='scoring.html']").first.wait_for()
     page.close()
+
+
+def test_no_line_of_a_signature_is_cut_off(site: Path) -> None:
+    """mkdocstrings wraps signatures only where ruff is installed, so the extra must have it."""
+    extra = (ROOT / "pyproject.toml").read_text("utf-8").partition("\ndocs = [")[2].partition("\n]")[0]
+    assert '"ruff>=' in extra
+    for page in (site / "reference").glob("*.html"):
+        for signature in re.findall(r'<div class="doc-signature[^>]*>(.*?)</div>', page.read_text("utf-8"), re.DOTALL):
+            text = html.unescape(re.sub("<[^>]*>", "", signature))
+            assert max(map(len, text.splitlines())) <= 90, text

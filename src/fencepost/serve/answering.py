@@ -25,31 +25,27 @@ async def parse_sentences(
         with suppress(RuntimeError):  # the loop is closed: the server was told twice to stop
             loop.call_soon_threadsafe(results.put_nowait, result)
 
+    def give_up() -> None:
+        hint = 'send less text, or ask for a "stream"'
+        results.put_nowait(UnavailableError(f"this request takes longer than {timeout:g} seconds", hint=hint))
+
     work = Work(sentences, wish, lambda parsed, ended: hand_over((parsed, ended)), hand_over, size)
     batcher.submit(work)
-    deadline = loop.time() + timeout
+    # Not asyncio.wait_for: before Python 3.12 it may lose a cancellation, and the server would not stop.
+    timer = loop.call_later(timeout, give_up)
     ended = False
     try:
         while not ended:
-            result = await _next(results, deadline - loop.time(), timeout)
+            result = await results.get()
             if isinstance(result, RequestError):
-                ended = True
                 raise result
             parsed, ended = result
             yield parsed
             batcher.sent(work, len(parsed))
-            deadline = loop.time() + timeout if stream else deadline
+            if stream:
+                timer.cancel()
+                timer = loop.call_later(timeout, give_up)
     finally:
+        timer.cancel()
         if not ended:
             batcher.cancel(work)
-
-
-async def _next(
-    results: asyncio.Queue[tuple[list[Parsed], bool] | RequestError], remaining: float, timeout: float
-) -> tuple[list[Parsed], bool] | RequestError:
-    try:
-        return await asyncio.wait_for(results.get(), remaining)
-    except (TimeoutError, asyncio.TimeoutError):
-        raise UnavailableError(
-            f"this request takes longer than {timeout:g} seconds", hint='send less text, or ask for a "stream"'
-        ) from None

@@ -21,17 +21,25 @@ from fencepost.errors import FencepostError
 from fencepost.parsing.records import sentence_record
 from fencepost.serve import description
 from fencepost.serve.answering import parse_sentences
+from fencepost.serve.aside import Aside
 from fencepost.serve.batching import Parsed, Wish
 from fencepost.serve.bodies import read_body
 from fencepost.serve.corenlp import CoreNlpRequest, read_corenlp, read_tregex, root_brackets
 from fencepost.serve.docs_page import docs_page
-from fencepost.serve.failures import BusyError, InvalidError, RequestError, UnavailableError, UnsupportedError
+from fencepost.serve.failures import (
+    BusyError,
+    InvalidError,
+    RequestError,
+    UnavailableError,
+    UnsupportedError,
+    internal_error,
+)
 from fencepost.serve.guard import PAGE, PROBLEMS, Guard
 from fencepost.serve.metrics import MODEL_COUNTERS, Metrics
 from fencepost.serve.models import Models
 from fencepost.serve.noticing import Noticing
 from fencepost.serve.requests import read_request
-from fencepost.serve.searching import MOST_MATCHES, Searcher, read_search
+from fencepost.serve.searching import MOST_MATCHES, MOST_WAITING, Searcher, read_search
 from fencepost.serve.settings import Settings
 from fencepost.trees.label_names import label_names
 
@@ -39,6 +47,7 @@ FILES: Final = Path(__file__).parent / "page"
 LINES: Final = "application/x-ndjson"
 PAUSE: Final = 0.5  # seconds before a busy server refuses: clients that try again at once would take the model's time
 FRESH: Final = 1.0  # seconds between two updates of the figures that other processes read
+SPLITTING: Final = 2  # threads that split texts into tokens: with one, a long text would hold up short ones
 RETRY_AFTER: Final = {"Retry-After": "2"}
 
 
@@ -51,12 +60,16 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
         noting = asyncio.create_task(_note_often(models, metrics))
         yield
         noting.cancel()
-        models.close()
+        await asyncio.to_thread(models.close)  # the event loop still cancels the requests that took too long
         _note(models, metrics)
+        searches.close()
+        splitting.close()
         searcher.close()
 
     models = load(settings, _report)
     searcher = Searcher()
+    searches = Aside("searches", threads=1, most=MOST_WAITING, timeout=settings.timeout)
+    splitting = Aside("texts", threads=SPLITTING, most=settings.max_requests, timeout=settings.timeout)
     app = FastAPI(
         title="fencepost",
         version=__version__,
@@ -67,9 +80,10 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
     )
     app.add_exception_handler(RequestError, _failed)
     app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(Exception, _broken)
     _add_parsing(app, models, settings)
-    _add_search(app, searcher, settings)
-    _add_corenlp(app, models, searcher, settings)
+    _add_search(app, searcher, searches, settings)
+    _add_corenlp(app, models, settings, searcher, searches, splitting)
     _add_status(app, models, metrics)
     _add_pages(app)
     if settings.cors:
@@ -121,15 +135,17 @@ def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:
         return JSONResponse(named, headers={"Cache-Control": "no-cache"})
 
 
-def _add_search(app: FastAPI, searcher: Searcher, settings: Settings) -> None:
+def _add_search(app: FastAPI, searcher: Searcher, searches: Aside, settings: Settings) -> None:
     @app.post("/v1/search", **description.SEARCH)
     async def search(request: Request) -> Response:
         asked = read_search(await read_body(request, settings))
-        found = await asyncio.to_thread(searcher.search, asked.pattern, asked.trees)
+        found = await searches.run(lambda _: searcher.search(asked.pattern, asked.trees))
         return JSONResponse({"matches": found, "truncated": len(found) >= MOST_MATCHES})
 
 
-def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Settings) -> None:
+def _add_corenlp(
+    app: FastAPI, models: Models, settings: Settings, searcher: Searcher, searches: Aside, splitting: Aside
+) -> None:
     async def parsed(asked: CoreNlpRequest) -> list[Parsed]:
         _, batcher = models.find(None)
         found = asked.sentences(batcher.parser.text_language)
@@ -143,14 +159,15 @@ def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Set
             sentences = [asked.answer(number, each) for number, each in enumerate(await parsed(asked))]
         else:
             language = models.find(None)[1].parser.text_language
-            sentences = await asyncio.to_thread(_tokens, asked, language)  # it takes long for a long text
+            sentences = await splitting.run(lambda gives_up: _tokens(asked, language, gives_up))
         return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
 
     async def tregex(request: Request) -> Response:
         body = await read_body(request, settings)
         asked = read_tregex(request.query_params, body, request.headers.get("content-type", ""))
         trees = [root_brackets(each.analysis.tree) for each in await parsed(asked.text)]
-        return JSONResponse({"sentences": await asyncio.to_thread(searcher.subtrees, asked.pattern, trees)})
+        found = await searches.run(lambda _: searcher.subtrees(asked.pattern, trees))
+        return JSONResponse({"sentences": found})
 
     async def unsupported(request: Request) -> Response:
         name = request.url.path.strip("/")
@@ -162,9 +179,9 @@ def _add_corenlp(app: FastAPI, models: Models, searcher: Searcher, settings: Set
         app.api_route(path, methods=["GET", "POST"], include_in_schema=False)(_in_plain_text(unsupported))
 
 
-def _tokens(asked: CoreNlpRequest, language: str) -> list[str]:
+def _tokens(asked: CoreNlpRequest, language: str, gives_up: Callable[[], bool]) -> list[str]:
     try:
-        return asked.tokens(language)
+        return asked.tokens(language, gives_up)
     except FencepostError as error:
         raise InvalidError(error.message, hint=error.hint) from error
 
@@ -271,6 +288,11 @@ async def _refused(_: Request, error: Exception) -> Response:
     messages = {404: "there is nothing at this address", 405: "this address doesn't support this method"}
     message = messages.get(error.status_code, str(error.detail))
     return JSONResponse({"error": message, "hint": "see /docs"}, error.status_code, headers=error.headers)
+
+
+async def _broken(_: Request, error: Exception) -> Response:
+    """The answer to a bug of ours. ``guard`` gets the exception, too, and logs it."""
+    return JSONResponse(internal_error().to_dict(), internal_error().status)
 
 
 def _report(error: BaseException) -> None:

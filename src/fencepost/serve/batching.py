@@ -170,7 +170,7 @@ class Batcher:
             self._condition.notify()
 
     def close(self) -> None:
-        """Finishes the requests in the queue, then ends the thread."""
+        """Finishes the requests in the queue, except those whose answers aren't read, then ends the thread. Blocks."""
         with self._condition:
             self._closing = True
             self._condition.notify()
@@ -187,10 +187,10 @@ class Batcher:
                 self._report(error)
 
     def _wait(self) -> bool:
-        """Waits for work. False if the server is stopping and nothing is left to do."""
+        """Waits for work. False if the server is stopping and nothing is left that can be done."""
         with self._condition:
             while not self._has_work():
-                if self._closing and not self._waiting:
+                if self._closing:  # also if requests wait whose clients don't read: their tasks are cancelled
                     return False
                 self._enough = 1
                 self._condition.wait()

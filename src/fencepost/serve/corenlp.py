@@ -11,15 +11,16 @@ import ast
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import Any, Final
 from urllib.parse import unquote_plus
 
 from fencepost.serve.batching import Parsed, Placed
 from fencepost.serve.failures import InvalidError
-from fencepost.serve.requests import of_tokens
+from fencepost.serve.requests import in_pieces, of_tokens
 from fencepost.serve.searching import LONGEST_PATTERN
 from fencepost.text.languages import rules
 from fencepost.text.sentences import Mode
@@ -69,11 +70,12 @@ class CoreNlpRequest:
                     yield found._replace(offset=start)
                 start += len(line) + 1
             return
-        yield from read_stream([self.text], self.mode, language)
+        yield from read_stream(in_pieces(self.text), self.mode, language)
 
-    def tokens(self, language: str) -> list[str]:
-        """The answers for all sentences without parsing them."""
-        return [self.answer(index, each) for index, each in enumerate(self.sentences(language))]
+    def tokens(self, language: str, gives_up: Callable[[], bool]) -> list[str]:
+        """The answers for all sentences without parsing them; those so far once ``gives_up`` returns True."""
+        sentences = takewhile(lambda _: not gives_up(), self.sentences(language))
+        return [self.answer(index, each) for index, each in enumerate(sentences)]
 
     def answer(self, index: int, placed: Placed | Parsed) -> str:
         """A sentence as CoreNLP describes it, in JSON."""
@@ -159,7 +161,10 @@ def _properties(text: str) -> dict[str, str]:
         raise wrong from None
     if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
         raise wrong
-    return {name: _written(value) for name, value in found.items()}
+    try:
+        return {name: _written(value) for name, value in found.items()}
+    except (ValueError, RecursionError):  # a number with more digits than Python writes, or a deep list
+        raise wrong from None
 
 
 def _written(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import logging
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fencepost.serve.failures import RequestError, UnauthorizedError, internal_error
+from fencepost.serve.failures import RequestError, UnauthorizedError, UnavailableError, internal_error
 from fencepost.serve.metrics import Metrics
 
 ACCESS: Final = logging.getLogger("fencepost.access")
@@ -81,6 +82,10 @@ class Guard:
                     "this server needs a token", hint="send the header Authorization: Bearer TOKEN"
                 )
                 await send_failure(answer.send, missing, ((b"www-authenticate", b"Bearer"),))
+        except asyncio.CancelledError:  # the server is stopping and has waited long enough
+            if not answer.status:
+                stopping = UnavailableError("the server is stopping", hint="try again later")
+                await send_failure(answer.send, stopping, ((b"retry-after", b"2"),))
         except Exception:
             PROBLEMS.exception("a request to %s failed", endpoint)
             if not answer.status:

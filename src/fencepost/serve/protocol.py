@@ -1,6 +1,8 @@
 """Connections within limits: those that send or read too slowly are closed, and half-closed ones are answered.
 
-uvicorn itself waits forever, both for the rest of a request and for a client that doesn't read its answer.
+uvicorn itself waits forever, both for the rest of a request and for a client that doesn't read its answer. It also
+keeps headers of any size: those of a request, those that follow a body in chunks, and those of the next request. And it
+loses the body of a request that offers another protocol, as Java's HttpClient does by default (``Upgrade: h2c``).
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from fencepost.serve.settings import SLOWEST_REQUEST
@@ -15,6 +18,7 @@ from fencepost.serve.settings import SLOWEST_REQUEST
 LARGEST_HEADERS: Final = 65_536  # bytes
 SLOWEST_READER: Final = 30.0  # seconds until a client must read more of its answer
 DRAINING: Final = 5.0  # seconds that a client may go on sending a body that is already refused
+FRAMING: Final = (b"content-length", b"transfer-encoding")  # headers of a request with a body
 
 
 class Protocol(HttpToolsProtocol):
@@ -23,7 +27,7 @@ class Protocol(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._slow: asyncio.TimerHandle | None = None  # runs while the headers of a request are due
-        self._header_bytes = 0
+        self._header_bytes = 0  # received since the last piece of a body, or the end of headers
         self._unread: asyncio.TimerHandle | None = None  # runs while the client doesn't read our answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -38,15 +42,49 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._slow is None and self._awaits_request():
             self._expect_headers()
-        if self._slow is not None:
-            self._header_bytes += len(data)
-        super().data_received(data)
-        if self._slow is not None and self._header_bytes > LARGEST_HEADERS:
-            self._refuse(431, "the headers are too large")
+        self._header_bytes += len(data)
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except HttpParserUpgrade as offer:
+            self._decline(data[offer.args[0] :])
+        except HttpParserError:
+            self.send_400_response("this isn't HTTP")
+        if self._header_bytes > LARGEST_HEADERS:
+            if self._awaits_request():
+                self._refuse(431, "the headers are too large")
+            else:
+                self.transport.abort()  # an answer is under way, and this can't be said in the middle of it
 
     def on_headers_complete(self) -> None:
         self._stop_clock()
+        self._header_bytes = 0
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._header_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if not self._framing_of_an_offer():
+            super().on_message_complete()
+
+    def _framing_of_an_offer(self) -> list[tuple[bytes, bytes]]:
+        """The headers that say where the body ends, if the request offers another protocol and has a body."""
+        return [header for header in self.headers if header[0] in FRAMING] if self.parser.should_upgrade() else []
+
+    def _decline(self, rest: bytes) -> None:
+        """Reads on after the headers of a request that offers another protocol, for which the parser takes the rest.
+
+        Another parser reads the body. The connection ends with the answer.
+        """
+        framing = self._framing_of_an_offer()
+        if not framing:
+            return
+        self.cycle.keep_alive = False
+        self.parser = HttpRequestParser(_Body(self))
+        head = b"".join(b"%s: %s\r\n" % header for header in framing)
+        self.data_received(b"POST / HTTP/1.1\r\n" + head + b"\r\n" + rest)
 
     def eof_received(self) -> bool | None:  # type: ignore[override]
         """A client that has sent its request and closes its side still gets an answer; then the connection ends."""
@@ -81,7 +119,6 @@ class Protocol(HttpToolsProtocol):
         return self.cycle is None or (self.cycle.response_complete and not self.cycle.more_body)
 
     def _expect_headers(self) -> None:
-        self._header_bytes = 0
         self._slow = self.loop.call_later(SLOWEST_REQUEST, self._refuse, 408, "the headers didn't arrive in time")
 
     def _stop_clock(self) -> None:
@@ -98,3 +135,11 @@ class Protocol(HttpToolsProtocol):
         length = f"content-length: {len(body)}\r\n\r\n".encode()
         self.transport.write(STATUS_LINE[status] + about + length + body)
         self.transport.close()
+
+
+class _Body:
+    """What a parser tells that reads only the body of a request."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self.on_body = protocol.on_body
+        self.on_message_complete = protocol.on_message_complete

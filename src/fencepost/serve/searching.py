@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from fencepost.errors import FencepostError
-from fencepost.serve.failures import BusyError, InvalidError, UnavailableError
+from fencepost.serve.failures import InvalidError, UnavailableError
 from fencepost.serve.requests import read_fields
 from fencepost.trees.brackets import parse_tree
 from fencepost.trees.tree import Tree
@@ -57,7 +57,6 @@ class Searcher:
     def __init__(self, seconds: float = 5.0) -> None:
         """``seconds``: the most that a search may take."""
         self._seconds = seconds
-        self._waiting = threading.Semaphore(MOST_WAITING)
         self._lock = threading.Lock()
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
@@ -71,13 +70,8 @@ class Searcher:
         return self._search(find_subtrees, pattern, trees)
 
     def _search(self, job: Callable[[str, Sequence[str]], Found], pattern: str, trees: Sequence[str]) -> Found:
-        if not self._waiting.acquire(blocking=False):
-            raise BusyError("too many searches are waiting", hint="try again in a few seconds")
-        try:
-            with self._lock:
-                found = self._ask(job, pattern, trees)
-        finally:
-            self._waiting.release()
+        with self._lock:
+            found = self._ask(job, pattern, trees)
         if isinstance(found, InvalidError):
             raise found
         return found

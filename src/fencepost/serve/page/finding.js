@@ -3,7 +3,7 @@
 import {chooseNode, chooseSentence} from "./choosing.js";
 import {namesFunction} from "./labels.js";
 import {postJson} from "./server.js";
-import {showSentences, showTree} from "./showing.js";
+import {capital, showSentences, showTree} from "./showing.js";
 import {count, get, plainTree, remember, shownTree, state} from "./state.js";
 import {chooseView} from "./views.js";
 
@@ -29,13 +29,15 @@ export async function searchNow() {
   try {
     const treeOf = namesFunction(state.pattern) ? (sentence) => sentence.tree : plainTree;
     const body = {pattern: state.pattern, trees: state.sentences.map(treeOf)};
-    const {matches} = await postJson("/v1/search", body, searching.signal);
+    const {matches, truncated} = await postJson("/v1/search", body, searching.signal);
     state.found = matches.map((match) => ({sentence: match.tree, node: match.node}));
     const inSentences = new Set(state.found.map((match) => match.sentence)).size;
-    showMatches(`${count(matches.length, "match", "matches")} in ${count(inSentences, "sentence")}`);
+    const found = `${count(matches.length, "match", "matches")} in ${count(inSentences, "sentence")}`;
+    showMatches(matches.length ? `${truncated ? "The first " : ""}${found}` : "No matches");
   } catch (error) {
     if (error.name === "AbortError") return;
-    showMatches([error.message, error.hint].filter(Boolean).join(". "));
+    const [message] = error.message.split("\n"); // the lines below it point at a column
+    showMatches([message, error.hint].filter(Boolean).map(capital).join(" "));
   } finally {
     clearTimeout(waiting);
   }

@@ -62,6 +62,22 @@ export function markSentence() {
     item.setAttribute("aria-selected", String(number === state.sentence));
     item.tabIndex = number === state.sentence ? 0 : -1;
   });
+  const item = get("sentences").children[state.sentence];
+  if (item && item !== revealed) reveal(item);
+}
+
+let revealed = null; // the item that was last brought into view: the user may have scrolled away since then
+
+// Scrolls the list, but not the page. The heights of items out of view are estimates until they have come into view, so
+// it looks again in the next frames.
+function reveal(item, looks = 5) {
+  revealed = item;
+  const list = get("sentences");
+  const [seen, own] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
+  if (own.top < seen.top || own.bottom > seen.bottom) {
+    list.scrollTop += own.top - seen.top - (seen.height - own.height) / 2;
+  }
+  if (looks > 1) requestAnimationFrame(() => item === revealed && reveal(item, looks - 1));
 }
 
 export function showTree() {
