@@ -57,6 +57,12 @@ def test_files_may_follow_options(trees: str, capsys: Output) -> None:
     assert capsys.readouterr().err.endswith("hint: did you mean --count?\n")
 
 
+@pytest.mark.parametrize("arguments", [["-LRB-"], ["--count", "-LRB-"], ["-LRB-", "--count"]], ids=" ".join)
+def test_a_tag_that_begins_with_a_dash_is_a_pattern(arguments: list[str], trees: str, capsys: Output) -> None:
+    assert main(["search", *arguments, trees]) == 0
+    assert lines(capsys)[-1:] in (["1: -LRB-"], ["2"])
+
+
 def test_once_and_count(trees: str, capsys: Output) -> None:
     main(["search", "VP < VBD", trees, "--once"])
     assert len(lines(capsys)) == 2
