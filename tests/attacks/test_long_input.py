@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from fencepost.storage import text_reader
 from fencepost.storage.text_reader import read_lines
 from fencepost.text import lines
 from fencepost.text.sentences import MOST_WORDS
+from fencepost.text.stream import read_stream
 from fencepost.trees.treebank import Treebank
 
 SECONDS = 60
@@ -57,6 +59,16 @@ def test_a_long_line_is_the_same_text_in_pieces(tmp_path: Path, reading: str, mo
     for size in range(4, 40):
         monkeypatch.setattr(lines, "_PIECE", size)
         assert read() == whole
+
+
+@pytest.mark.parametrize("text", ["a " * 80_000, "ab," * 60_000], ids=["words", "commas"])
+def test_a_long_text_in_one_piece_takes_no_more_memory_than_in_pieces(text: str) -> None:
+    tracemalloc.start()
+    read = [sentence.text for sentence in read_stream([text])]
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 13 * 2**20
+    assert "".join(read).replace(" ", "") == text.replace(" ", "")
 
 
 def test_bad_bytes_in_a_long_line_are_reported_once_each_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,6 +59,12 @@ def test_files_may_follow_options(trees: str, capsys: Output) -> None:
     with pytest.raises(SystemExit):
         main(["search", "VP < VBD", "--cuont", trees])
     assert capsys.readouterr().err.endswith("hint: did you mean --count?\n")
+
+
+@pytest.mark.parametrize("arguments", [["-LRB-"], ["--count", "-LRB-"], ["-LRB-", "--count"]], ids=" ".join)
+def test_a_tag_that_begins_with_a_dash_is_a_pattern(arguments: list[str], trees: str, capsys: Output) -> None:
+    assert main(["search", *arguments, trees]) == 0
+    assert lines(capsys)[-1:] in (["1: -LRB-"], ["2"])
 
 
 def test_once_and_count(trees: str, capsys: Output) -> None:
@@ -215,6 +225,21 @@ def test_terminal_shows_names_and_matches_in_colour(
     monkeypatch.setattr("sys.stdout", terminal)
     main(["search", "VP < CC=conjunction", trees, *option])
     assert expected in terminal.getvalue()
+
+
+@pytest.mark.parametrize("options", [[], ["--whole"], ["--kwic"]], ids=" ".join)
+def test_a_real_terminal_gets_our_colours_and_shows_other_escapes(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "trees.txt").write_text("(TOP (NP (DT the) (NN c\x1b[2Jat)) (VBD sat))\n", "utf-8")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "fencepost", "search", "NP=np < NN", str(tmp_path / "trees.txt"), *options]
+    environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"}
+    subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, check=True, env=environment)
+    os.close(theirs)
+    said = os.read(ours, 10_000).decode()
+    os.close(ours)
+    assert "\x1b[1;3" in said
+    assert "c\\x1b[2Jat" in said
+    assert "\\x1b[1;3" not in said
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import difflib
 import importlib
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -55,6 +56,7 @@ EXAMPLES: Final = """examples:
 
 Run `fencepost COMMAND --help` for the options of a command.
 """
+_TAG_WITH_DASHES: Final = re.compile("-[A-Z]+-")
 EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED, EXIT_SIGNAL = 1, 2, 130, 128
 
 
@@ -80,6 +82,10 @@ class ArgumentParser(argparse.ArgumentParser):
             option = "/".join(action.option_strings) or action.dest
             about = f"{option} {action.metavar or action.dest.upper()}: {action.help}"
             raise UsageError(f"{option} must be {kind}, got {arg_string}", hint=about) from None
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """A pattern may begin with a tag such as -NONE- or -LRB-, which isn't an option."""
+        return None if _TAG_WITH_DASHES.match(arg_string) else super()._parse_optional(arg_string)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Takes files on both sides of an option, as in ``search NP --count trees.txt``: argparse alone doesn't."""

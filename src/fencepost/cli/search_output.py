@@ -133,10 +133,11 @@ class _Kwic:
         after = found.words(end, min(len(found.nodes.words), end + _CONTEXT))
         before = before if len(before) <= _CONTEXT else "…" + before[1 - _CONTEXT :]
         after = after if len(after) <= _CONTEXT else after[: _CONTEXT - 1] + "…"
-        words = found.words(start, end)
+        left, words = f"{found.number:>6}  {before:>{_CONTEXT}}  ", found.words(start, end)
         if self.colour:
-            words = f"{_MATCH}{words}{_RESET}"
-        self.output.write(f"{found.number:>6}  {before:>{_CONTEXT}}  {words}  {after}".rstrip() + "\n")
+            send(self.output, f"{shown(left)}{_MATCH}{shown(words)}{_RESET}  {shown(after)}".rstrip() + "\n")
+        else:
+            self.output.write(f"{left}{words}  {after}".rstrip() + "\n")
 
 
 class _Json:

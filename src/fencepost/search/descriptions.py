@@ -9,6 +9,7 @@ from fencepost.errors import PatternError
 from fencepost.search.java_classes import RegexError
 from fencepost.search.java_regex import FLAGS
 from fencepost.search.regexes import Regex
+from fencepost.search.shortcuts import as_tregex_reads
 from fencepost.search.syntax import Description, Kind
 from fencepost.search.tokens import Token, read_tokens
 
@@ -45,7 +46,7 @@ class DescriptionReader:
         basic = self.take("@")
         if self.token.text == "!":
             self.fail("! must come before @, and only once", hint="such as !@NP")
-        kind, labels, regex, reference = self.label(start, basic)
+        kind, labels, regex, reference = self.label(start, basic, in_chain)
         groups: list[tuple[int, str]] = []
         name = None
         if kind not in ("same node", "same label") and not in_chain:
@@ -57,7 +58,7 @@ class DescriptionReader:
             name = self.new_name()
         return Description(kind, labels, regex, reference, negated, basic, tuple(groups), name, start.column)
 
-    def label(self, start: Token, basic: bool) -> tuple[Kind, frozenset[str], Regex | None, str]:
+    def label(self, start: Token, basic: bool, in_chain: bool) -> tuple[Kind, frozenset[str], Regex | None, str]:
         token = self.token
         self.at += 1
         if token.kind == "any":
@@ -67,7 +68,7 @@ class DescriptionReader:
         if token.kind == "quoted":
             return "labels", frozenset({re.sub(r"\\(.)", r"\1", token.text[1:-1])}), None, ""
         if token.kind == "regex":
-            return "regex", frozenset(), self.regex(token), ""
+            return "regex", frozenset(), self.regex(token, in_chain), ""
         if token.is_sign("=", "~"):
             kind: Kind = "same node" if token.text == "=" else "same label"
             name = self.old_name(token)
@@ -97,14 +98,14 @@ class DescriptionReader:
         hint = "a label such as NP, alternatives such as NP|VP, an expression such as /^NP/, or __ for any node"
         self.fail(f"a label is missing{after}", hint)
 
-    def regex(self, token: Token) -> Regex:
+    def regex(self, token: Token, in_chain: bool) -> Regex:
         source, _, flags = token.text[1:].rpartition("/")
         for number, flag in enumerate(flags):
             if flag not in FLAGS:
                 column = token.column + len(source) + 2 + number
                 self.fail(f"{flag!r} isn't a flag of expressions", "i ignores case, as in /^np/i", column)
         try:
-            return Regex(source, flags)
+            return Regex(source if flags or in_chain else as_tregex_reads(source), flags)
         except RegexError as error:
             self.fail(error.message, error.hint, token.column + 1 + error.offset)
 

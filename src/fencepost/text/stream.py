@@ -14,6 +14,7 @@ from fencepost.trees.tree import HasOffsets
 from fencepost.trees.treebank import Sentence
 
 _MOST_HELD: Final = 8192  # characters; a sentence that goes on for longer is cut
+_LONGEST_PIECE: Final = 2**16  # characters; a longer piece is read in parts
 _NEAR: Final = 64  # characters before a new piece to search again: only now may a full stop there end a sentence
 _SHORT: Final = 512  # characters; beyond these, not every full stop triggers a new search for an end
 _STOP: Final = "[.!?…。！？｡।؟۔]"
@@ -53,7 +54,7 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text", language: str = "en"
     past_end = border(mode)
     held, offset, looked, in_vain = "", 0, 0, 0
     spans: list[Span] | None = []  # the sentences in ``held``; None if not computed yet
-    for piece in pieces:
+    for piece in _parts(pieces):
         if len(held) >= _MOST_HELD:
             done = _last_word(held)
             yield from _read(held, split_sentences(held[:done], mode, language), offset, split)
@@ -75,6 +76,12 @@ def read_stream(pieces: Iterable[str], mode: Mode = "text", language: str = "en"
         looked = len(held)
         in_vain = 0 if done else len(held)
     yield from _read(held, split_sentences(held, mode, language) if spans is None else spans, offset, split)
+
+
+def _parts(pieces: Iterable[str]) -> Iterator[str]:
+    for piece in pieces:
+        for start in range(0, len(piece), _LONGEST_PIECE):
+            yield piece[start : start + _LONGEST_PIECE]
 
 
 def _last_word(text: str) -> int:
