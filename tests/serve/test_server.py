@@ -215,6 +215,17 @@ def test_pages_of_other_origins_may_not_call_unless_they_are_named(client: Clien
         assert "access-control-allow-origin" not in denied.headers
 
 
+def test_a_page_of_a_named_origin_can_read_that_its_token_is_missing(tmp_path: Path) -> None:
+    with in_thread(tmp_path, cors=("https://example.org",), token="s3cret") as server:
+        body = json.dumps({"text": "It works."})
+        refused = server.ask("POST", "/v1/parse", body, Origin="https://example.org")
+        assert refused.status == 401
+        assert refused.headers["access-control-allow-origin"] == "https://example.org"
+        assert refused.headers["x-content-type-options"] == "nosniff"
+        asked = {"Origin": "https://example.org", "Access_Control_Request_Method": "POST"}
+        assert server.ask("OPTIONS", "/v1/parse", **asked).status == 200
+
+
 def test_every_answer_has_safe_headers(client: Client) -> None:
     answers = [client.get(path) for path in ("/", "/docs", "/healthz", "/nowhere", "/page/app.js", "/v1/models")]
     for answer in (*answers, client.parse(text="It works."), client.parse()):

@@ -41,6 +41,7 @@ from fencepost.serve.noticing import Noticing
 from fencepost.serve.requests import read_request
 from fencepost.serve.searching import MOST_MATCHES, MOST_WAITING, Searcher, read_search
 from fencepost.serve.settings import Settings
+from fencepost.serve.token import TokenCheck
 from fencepost.trees.label_names import label_names
 
 FILES: Final = Path(__file__).parent / "page"
@@ -86,14 +87,16 @@ def build_app(settings: Settings, load: Callable[..., Models] = Models.load) -> 
     _add_corenlp(app, models, settings, searcher, searches, splitting)
     _add_status(app, models, metrics)
     _add_pages(app)
-    if settings.cors:
+    if settings.token is not None:
+        app.add_middleware(TokenCheck, token=settings.token)
+    if settings.cors:  # the last one that is added is the first to see a request
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.cors),
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
-    return Guard(app, metrics, settings.token, settings.access_log)
+    return Guard(app, metrics, settings.access_log)
 
 
 def _add_parsing(app: FastAPI, models: Models, settings: Settings) -> None:

@@ -1,9 +1,8 @@
-"""What every request goes through: the token, safe headers, the access log, metrics, and an answer to our own bugs."""
+"""What every request goes through: safe headers, the access log, metrics, and an answer to our own bugs."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import logging
 import time
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fencepost.serve.failures import RequestError, UnauthorizedError, UnavailableError, internal_error
+from fencepost.serve.failures import RequestError, UnavailableError, internal_error
 from fencepost.serve.metrics import Metrics
 
 ACCESS: Final = logging.getLogger("fencepost.access")
@@ -37,7 +36,6 @@ ENDPOINTS: Final = {
     "/openapi.json": "docs",
 }
 PAGE: Final = "/page/"  # where the files of the page are
-OPEN: Final = frozenset({"page", "health", "docs"})  # endpoints that need no token: they say nothing about texts
 CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -61,10 +59,9 @@ def endpoint_of(method: str, path: str) -> str:
 class Guard:
     """The outermost part of the application."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, token: str | None, access_log: bool) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, access_log: bool) -> None:
         self._app = app
         self._metrics = metrics
-        self._token = token
         self._access_log = access_log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,13 +72,7 @@ class Guard:
         answer = _Answer(send)
         started = time.perf_counter()
         try:
-            if self._is_allowed(endpoint, scope):
-                await self._app(_as_get(scope), receive, answer.send)
-            else:
-                missing = UnauthorizedError(
-                    "this server needs a token", hint="send the header Authorization: Bearer TOKEN"
-                )
-                await send_failure(answer.send, missing, ((b"www-authenticate", b"Bearer"),))
+            await self._app(_as_get(scope), receive, answer.send)
         except asyncio.CancelledError:  # the server is stopping and has waited long enough
             if not answer.status:
                 stopping = UnavailableError("the server is stopping", hint="try again later")
@@ -96,13 +87,6 @@ class Guard:
             self._metrics.count(endpoint, status, seconds)
             if self._access_log:
                 self._log(scope, status, seconds)
-
-    def _is_allowed(self, endpoint: str, scope: Scope) -> bool:
-        if self._token is None or endpoint in OPEN or scope["method"] == "OPTIONS":
-            return True
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        scheme, _, token = given.partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token, self._token.encode())
 
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         """One line without any text of the client."""
