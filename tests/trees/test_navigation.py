@@ -55,6 +55,13 @@ def test_looking_for_a_string_in_a_tree_says_how_to_look_for_labels_and_words() 
         "NP" in CAT  # noqa: B015
 
 
+def test_a_label_in_square_brackets_says_how_to_look_for_labels() -> None:
+    tree: Any = Tree.from_string("(S (NP (PRP It)) (VP (VBZ works)))")
+    with pytest.raises(UsageError, match="not by the string 'NP'") as raised:
+        tree["NP"]
+    assert raised.value.hint == "next(tree.subtrees('NP')) is the first phrase with this label"
+
+
 def test_subtrees_takes_several_labels_and_refuses_a_list() -> None:
     assert [phrase.label for phrase in CAT.subtrees("NP", "VP")] == ["NP", "VP"]
     assert list(CAT.subtrees("XX")) == []

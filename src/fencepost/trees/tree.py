@@ -153,6 +153,9 @@ class Tree(Immutable):
     @overload
     def __getitem__(self, index: Path) -> Node: ...
     def __getitem__(self, index: int | slice | Path) -> Node | tuple[Node, ...]:
+        if isinstance(index, str):
+            hint = f"next(tree.subtrees({index!r})) is the first phrase with this label"
+            raise UsageError(f"a tree is indexed by numbers and paths, not by the string {index!r}", hint=hint)
         if not isinstance(index, tuple):
             return self.children[index]
         node: Node = self
