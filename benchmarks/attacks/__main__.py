@@ -60,7 +60,7 @@ def main() -> int:
             outcome = fuzz(KILLED[arguments.of](arguments.device), **amount)
             kills.count_kills(outcome)
         case "soak":
-            outcome = soak.run(arguments.cases, arguments.model, arguments.through)
+            outcome = soak.run(arguments.cases, arguments.model, arguments.through, arguments.results)
         case "text" if arguments.through == "pipe":
             outcome = fuzz(text.Text(arguments.model, "pipe"), **{**amount, "cases": arguments.cases // text.TOGETHER})
             outcome.cases *= text.TOGETHER
