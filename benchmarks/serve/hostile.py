@@ -9,6 +9,7 @@ import json
 import socket
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from urllib.parse import urlsplit
 
 from benchmarks.serve.server import Server, serving
@@ -81,6 +82,10 @@ CASES: dict[str, Case] = {
     "a connection closed inside its body": lambda server: exchange(
         server, iter([request(b'{"text": ', length=100)]), half_close=True
     ),
+    "200 MB of headers after a body in chunks": lambda server: exchange(server, chain(whole_chunk(), headers(3_000))),
+    "200 MB of headers behind a request": lambda server: exchange(
+        server, chain([whole(b'{"text": "It works."}')], headers(3_000))
+    ),
     "CoreNLP properties of 60 kB": lambda server: exchange(
         server, iter([request(b"It works.", "/?properties=" + "%7B" * 20_000)])
     ),
@@ -92,6 +97,24 @@ def chunked(piece: bytes, count: int) -> Iterator[bytes]:
     for _ in range(count):
         yield f"{len(piece):x}\r\n".encode() + piece + b"\r\n"
     yield b"0\r\n\r\n"
+
+
+def whole_chunk() -> Iterator[bytes]:
+    """A request up to where headers may follow its body."""
+    *parts, _ = chunked(b'{"text": "It works."}', 1)
+    yield from (*parts, b"0\r\n")
+
+
+def whole(body: bytes) -> bytes:
+    """A request after which the connection stays open, and the beginning of another one."""
+    head = f"POST /v1/parse HTTP/1.1\r\nHost: test\r\nContent-Length: {len(body)}\r\n\r\n"
+    return head.encode() + body + b"GET / HTTP/1.1\r\nHost: test\r\n"
+
+
+def headers(count: int) -> Iterator[bytes]:
+    """Headers of 64 kB each."""
+    for number in range(count):
+        yield f"X-{number}: {'x' * 65_536}\r\n".encode()
 
 
 def slow_body(body: bytes, seconds: float) -> Iterator[bytes]:
