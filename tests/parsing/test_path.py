@@ -130,9 +130,10 @@ def test_after_the_first_no_batch_is_smaller_than_it_must_be(
     assert sum(map(len, backend.batches)) == len(LINES)
 
 
-def test_a_whole_text_is_split_once(parser: Parser, calls: Counter[str]) -> None:
-    assert len(parser.parse_text("".join(LINES))) == len(LINES)
-    assert calls == {"check": len(LINES), "split": 1}
+def test_a_whole_text_is_split_once_in_parts(parser: Parser, calls: Counter[str]) -> None:
+    text = "".join(LINES)
+    assert len(parser.parse_text(text)) == len(LINES)
+    assert calls == {"check": len(LINES), "split": math.ceil(len(text) / 2**16)}
 
 
 def test_workers_are_given_checked_chunks_and_check_nothing(parser: Parser, calls: Counter[str]) -> None:
