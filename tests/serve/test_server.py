@@ -276,6 +276,20 @@ def test_metrics_count_requests_and_sentences(tmp_path: Path) -> None:
     assert re.search(r"process_resident_memory_bytes [1-9]", page)
 
 
+def test_metrics_have_the_status_that_was_answered(client: Client) -> None:
+    statuses = [
+        client.ask("POST", "/v1/parse", b"\x1f\x8b", Content_Encoding="gzip").status,
+        client.get("/page/app.js", Range="bytes=0-9").status,
+        client.get("/page/app.js", Range="bytes=9000000-").status,
+        client.get("/v1/models/").status,
+        client.ask("PUT", "/v1/parse").status,
+    ]
+    assert statuses == [415, 206, 416, 307, 405]
+    page = client.get("/metrics").text
+    assert all(f'status="{status}"' in page for status in statuses)
+    assert 'status="500"' not in page
+
+
 def test_the_docs_need_no_script_and_describe_every_endpoint(client: Client) -> None:
     page = client.get("/docs").text
     paths = client.get("/openapi.json").json()["paths"]
