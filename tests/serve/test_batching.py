@@ -174,6 +174,22 @@ def test_a_cancelled_request_leaves_the_queue() -> None:
     batcher.close()
 
 
+def test_a_cancelled_request_makes_room_while_the_model_is_busy() -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    batcher = batcher_of(parser, max_requests=1)
+    busy, cancelled, late = Received("It", 1), Received("It", 2), Received("It", 3)
+    batcher.submit(busy.work)
+    wait_for(parser.entered.is_set)
+    batcher.submit(cancelled.work)
+    batcher.cancel(cancelled.work)
+    batcher.submit(late.work)
+    parser.go.set()
+    wait_for(late.ended.is_set)
+    batcher.close()
+    assert (len(busy.parsed), len(cancelled.parsed), len(late.parsed)) == (1, 0, 3)
+
+
 def test_a_closed_queue_finishes_its_requests_and_takes_no_more() -> None:
     parser = SlowParser(shared_parser())
     parser.go.clear()
