@@ -109,6 +109,18 @@ def send_forever(connection: socket.socket) -> None:
         time.sleep(0.05)
 
 
+def test_too_many_connections_are_503_and_counted(tmp_path: Path) -> None:
+    with in_thread(tmp_path, max_connections=2) as client:
+        with client.connect(), client.connect() as second:
+            second.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            assert second.recv(10_000).startswith(b"HTTP/1.1 200 ")
+            answer = client.parse(text="It works.")
+        assert (answer.status, answer.json()["error"]) == (503, "too many connections are open")
+        assert (answer.headers["retry-after"], answer.headers["connection"]) == ("2", "close")
+        wait_for(lambda: client.parse(text="It works.").status == 200)
+        assert 'fencepost_requests_total{endpoint="parse",status="503"}' in client.get("/metrics").text
+
+
 def test_headers_that_arrive_too_slowly_are_408(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "SLOWEST_REQUEST", 0.2)
     with client.connect() as connection:

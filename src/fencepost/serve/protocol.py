@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from fencepost.serve.settings import SLOWEST_REQUEST
 
 LARGEST_HEADERS: Final = 65_536  # bytes
+CROWDED: Final = "fencepost.crowded"  # an extension of a request that came while too many connections were open
 SLOWEST_READER: Final = 30.0  # seconds until a client must read more of its answer
 DRAINING: Final = 5.0  # seconds that a client may go on sending a body that is already refused
 FRAMING: Final = (b"content-length", b"transfer-encoding")  # headers of a request with a body
@@ -26,6 +27,8 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        # ``guard`` refuses what is too much: uvicorn's own answer is neither counted nor says when to come back.
+        self._most_connections, self.limit_concurrency = self.limit_concurrency, None
         self._slow: asyncio.TimerHandle | None = None  # runs while the headers of a request are due
         self._header_bytes = 0  # received since the last piece of a body, or the end of headers
         self._unread: asyncio.TimerHandle | None = None  # runs while the client doesn't read our answer
@@ -59,6 +62,8 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_clock()
         self._header_bytes = 0
+        if self._most_connections is not None and len(self.connections) > self._most_connections:
+            self.scope["extensions"] = {CROWDED: {}}
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
