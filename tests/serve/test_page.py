@@ -300,6 +300,15 @@ def test_a_long_text_comes_sentence_by_sentence_and_is_analyzed_where_one_looks(
     expect(page.locator("#details")).to_contain_text("Probability")
 
 
+def test_a_sentence_with_line_ends_in_a_long_text_is_analyzed(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill("The cat sat on the mat,\nand then it slept for a while. " * 50)
+    expect(sentences(page)).to_have_count(50)
+    expect(page.locator("#rank-part")).to_be_visible()
+    node(page, "PP").first.click()
+    expect(page.locator("#details")).to_contain_text("Probability")
+
+
 def test_a_sentence_of_300_words_can_be_drawn_and_scrolled(open_page: Open) -> None:
     page = open_page("")
     page.locator("#text").fill(" ".join(["and the cat that sat on the mat slept"] * 33))
@@ -458,6 +467,27 @@ def test_examples_can_be_tried(open_page: Open) -> None:
     page = open_page()
     page.locator("#examples").select_option(label="Garden path")
     expect(page.locator("#drawing .word").nth(1)).to_have_text("horse")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "reading"),
+    [
+        ("fr", "Le chat", "text"),
+        ("is-historical", "Maðurinn", "text"),
+        ("zh", "我们", "tokens"),
+        ("en", "I saw", "text"),
+    ],
+)
+def test_the_first_example_is_in_the_language_of_the_model(
+    open_page: Open, tmp_path: Path, language: str, first: str, reading: str
+) -> None:
+    parser = SlowParser(shared_parser())
+    parser.text_language = language
+    with in_thread(tmp_path, {language: parser}) as server:
+        page = open_page(server=server)
+        expect(page.locator("#text")).to_have_value(re.compile(f"^{first}"))
+        expect(page.locator("#reading")).to_have_value(reading)
+        expect(nodes(page).first).to_be_visible()
 
 
 def test_hebrew_is_drawn_from_right_to_left(open_page: Open) -> None:
