@@ -144,8 +144,9 @@ def test_several_models_are_served_by_name(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_two_models_of_one_name_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--model", "en", "somewhere/en"]) == 2
+@pytest.mark.parametrize("options", [["--model", "en", "somewhere/en"], ["--model", "en", "--model", "somewhere/en"]])
+def test_two_models_of_one_name_are_an_error(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *options]) == 2
     assert capsys.readouterr().err.startswith("error: two models are called en\n")
 
 
