@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -319,6 +319,31 @@ def test_a_sentence_of_300_words_can_be_drawn_and_scrolled(open_page: Open) -> N
     expect(page.locator("#drawing .phrase").first).to_be_in_viewport()  # the root, far from the first words
     page.locator("#fit").check()
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_rows_of_a_deep_tree_are_low_but_do_not_touch(open_page: Open, noted: bool) -> None:
+    page = open_page("I know that she said" + " that he thought that she knew" * 8 + " that it was late.")
+    expect(nodes(page).first).to_be_attached()
+    page.locator("#show-probabilities").set_checked(noted)
+    expect(page.locator("#drawing .note").first).to_be_attached(attached=noted)
+    heights = page.locator("#drawing text.phrase").evaluate_all("all => all.map(t => Number(t.getAttribute('y')))")
+    rows = sorted(set(heights))
+    assert len(rows) > 30
+    distances = {below - above for above, below in pairwise(rows)}
+    assert distances == {42 if noted else 30}
+    boxes = page.locator("#drawing text.phrase, #drawing text.note").evaluate_all(
+        "all => all.map(t => t.getBBox()).map(b => [b.x, b.y, b.x + b.width, b.y + b.height - 3])"  # 3: below the line
+    )
+    for one, other in combinations(boxes, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_fit_to_width_does_not_enlarge_a_small_tree(open_page: Open) -> None:
+    page = open_page("It works.")
+    before = page.locator("#drawing svg").bounding_box()
+    page.locator("#fit").check()
+    assert page.locator("#drawing svg").bounding_box() == before
 
 
 def test_an_error_is_shown_and_goes_away(open_page: Open, tmp_path: Path) -> None:
