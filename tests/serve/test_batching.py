@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from fencepost.features.batching import cost
 from fencepost.serve import batching
+from fencepost.serve.answering import parse_sentences
 from fencepost.serve.batching import BATCH, MOST_SHARE, MOST_UNREAD, Batcher, Parsed, Placed, Wish, Work
 from fencepost.serve.failures import RequestError, UnavailableError
 from fencepost.serve.requests import of_tokens
@@ -162,6 +165,23 @@ def test_requests_wait_until_the_model_has_taken_all_their_sentences() -> None:
     assert batcher.figures.waiting == 1  # the model has taken a part of the long one, which isn't read
     batcher.cancel(long.work)
     batcher.close()
+
+
+def test_the_time_that_a_client_takes_to_read_a_stream_does_not_count() -> None:
+    async def read() -> list[list[Parsed]]:
+        batcher = Mock()
+        parts = parse_sentences(batcher, iter(()), Wish(), 1, 0.1, stream=True)
+        received = []
+        for ended in (False, False, True):
+            coming = asyncio.ensure_future(anext(parts))
+            await asyncio.sleep(0)
+            work: Work = batcher.submit.call_args.args[0]
+            work.deliver([], ended)
+            received.append(await coming)
+            await asyncio.sleep(0.3)
+        return received
+
+    assert asyncio.run(read()) == [[], [], []]
 
 
 def test_a_cancelled_request_leaves_the_queue() -> None:
