@@ -683,6 +683,17 @@ def test_patterns_find_phrases_with_functions(open_page: Open, pattern: str, cou
     expect(page.locator("#functions-hint")).to_contain_text("NP also finds NP-SBJ.")
 
 
+def test_patterns_are_found_in_a_text_whose_trees_are_too_large_for_one_request(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill(f"X{'x' * 2_985} works. " * 330)
+    expect(sentences(page)).to_have_count(330)
+    page.locator("#pattern").fill("VP < VBZ")
+    expect(page.locator("#matches")).to_have_text("330 matches in 330 sentences")
+    page.locator("#previous-match").click()  # in the sentence at the caret, the last one
+    page.locator("#previous-match").click()
+    expect(sentences(page).nth(328)).to_have_attribute("aria-selected", "true")
+
+
 def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
     page = open_page(f"It works. {TELESCOPE}", expected="422")
     expect(sentences(page)).to_have_count(2)
