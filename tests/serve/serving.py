@@ -161,6 +161,7 @@ class SlowParser:
         self.go = threading.Event()  # if it isn't set, the parser waits
         self.go.set()
         self.config, self.vocabularies = real.config, real.vocabularies
+        self.text_language = real.text_language
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)

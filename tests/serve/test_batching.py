@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from fencepost.features.batching import cost
 from fencepost.serve import batching
+from fencepost.serve.answering import parse_sentences
 from fencepost.serve.batching import BATCH, MOST_SHARE, MOST_UNREAD, Batcher, Parsed, Placed, Wish, Work
 from fencepost.serve.failures import RequestError, UnavailableError
 from fencepost.serve.requests import of_tokens
@@ -164,6 +167,23 @@ def test_requests_wait_until_the_model_has_taken_all_their_sentences() -> None:
     batcher.close()
 
 
+def test_the_time_that_a_client_takes_to_read_a_stream_does_not_count() -> None:
+    async def read() -> list[list[Parsed]]:
+        batcher = Mock()
+        parts = parse_sentences(batcher, iter(()), Wish(), 1, 0.1, stream=True)
+        received = []
+        for ended in (False, False, True):
+            coming = asyncio.ensure_future(anext(parts))
+            await asyncio.sleep(0)
+            work: Work = batcher.submit.call_args.args[0]
+            work.deliver([], ended)
+            received.append(await coming)
+            await asyncio.sleep(0.3)
+        return received
+
+    assert asyncio.run(read()) == [[], [], []]
+
+
 def test_a_cancelled_request_leaves_the_queue() -> None:
     batcher = batcher_of(shared_parser())
     request = Received("It", MOST_UNREAD + 50)
@@ -172,6 +192,22 @@ def test_a_cancelled_request_leaves_the_queue() -> None:
     batcher.cancel(request.work)
     wait_for(lambda: batcher.figures.waiting == 0)
     batcher.close()
+
+
+def test_a_cancelled_request_makes_room_while_the_model_is_busy() -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    batcher = batcher_of(parser, max_requests=1)
+    busy, cancelled, late = Received("It", 1), Received("It", 2), Received("It", 3)
+    batcher.submit(busy.work)
+    wait_for(parser.entered.is_set)
+    batcher.submit(cancelled.work)
+    batcher.cancel(cancelled.work)
+    batcher.submit(late.work)
+    parser.go.set()
+    wait_for(late.ended.is_set)
+    batcher.close()
+    assert (len(busy.parsed), len(cancelled.parsed), len(late.parsed)) == (1, 0, 3)
 
 
 def test_a_closed_queue_finishes_its_requests_and_takes_no_more() -> None:

@@ -16,7 +16,7 @@ from fencepost.search.nodes import Nodes
 from fencepost.serve.corenlp import CoreNlpRequest
 from fencepost.serve.penn import penn_text
 from fencepost.trees.brackets import parse_tree
-from tests.serve.serving import Answer, Client, in_thread, wait_for
+from tests.serve.serving import Answer, Client, SlowParser, in_thread, shared_parser, wait_for
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_nltk_parses_raw_sentences(parser: CoreNLPParser) -> None:
     sentences = ["The fox jumps. Really?", "The wolf (a grey one) sleeps."]
     trees = [tree for (tree,) in parser.raw_parse_sents(sentences)]
     assert [" ".join(tree.leaves()) for tree in trees] == [
-        "The fox jumps. Really ?",
+        "The fox jumps . Really ?",
         "The wolf -LRB- a grey one -RRB- sleeps .",
     ]
 
@@ -184,8 +184,36 @@ def test_annotators_may_be_a_list(client: Client) -> None:
 
 
 def test_the_body_of_a_form_is_decoded(client: Client) -> None:
-    answer = client.ask("POST", "/", "It%20works+well.", Content_Type="application/x-www-form-urlencoded")
-    assert [token["word"] for token in answer.json()["sentences"][0]["tokens"]] == ["It", "works", "well", "."]
+    answer = client.ask("POST", "/", "It%20works: 100% of C++.", Content_Type="application/x-www-form-urlencoded")
+    words = [token["word"] for token in answer.json()["sentences"][0]["tokens"]]
+    assert words == ["It", "works", ":", "100", "%", "of", "C++", "."]
+
+
+@pytest.mark.parametrize("option", ["ssplit.isOneSentence", "ssplit.eolonly"])
+def test_tokens_of_one_sentence_end_at_full_stops_inside(client: Client, option: str) -> None:
+    (sentence,) = annotate(client, " It works. So does Mr. Smith.", annotators="tokenize,ssplit", **{option: "true"})
+    tokens = sentence["tokens"]
+    assert isinstance(tokens, list)
+    assert [token["word"] for token in tokens] == ["It", "works", ".", "So", "does", "Mr.", "Smith", "."]
+    assert [token["characterOffsetBegin"] for token in tokens] == [1, 4, 9, 11, 14, 19, 23, 28]
+
+
+def test_the_model_of_a_language_is_chosen(tmp_path: Path) -> None:
+    german = SlowParser(shared_parser())
+    german.text_language = "de-news"
+    with in_thread(tmp_path, {"en": shared_parser(), "news": german}) as client:
+        annotate(client, "Es geht.", annotators="parse")
+        annotate(client, "Es geht.", annotators="parse", pipelineLanguage="English")
+        assert german.batches == []
+        annotate(client, "Es geht.", annotators="parse", pipelineLanguage="german")
+        annotate(client, "Es geht.", annotators="parse", pipelineLanguage="de")
+        tregex(client, "Es geht.", "NP", pipelineLanguage="de")
+        assert german.batches == [[("Es", "geht", ".")]] * 3
+        for annotators in ("tokenize", "parse"):
+            properties = quote(json.dumps({"annotators": annotators, "pipelineLanguage": "french"}))
+            answer = client.ask("POST", f"/?properties={properties}", "Ça va.")
+            message = "this server has no model of the language 'fr'\nhint: it has models of de, en"
+            assert (answer.status, answer.text) == (422, message)
 
 
 def test_positions_count_units_of_utf16(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 import socket
@@ -10,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -107,6 +109,18 @@ def send_forever(connection: socket.socket) -> None:
     for _ in range(100):
         connection.sendall(b"x" * 1000)
         time.sleep(0.05)
+
+
+def test_too_many_connections_are_503_and_counted(tmp_path: Path) -> None:
+    with in_thread(tmp_path, max_connections=2) as client:
+        with client.connect(), client.connect() as second:
+            second.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+            assert second.recv(10_000).startswith(b"HTTP/1.1 200 ")
+            answer = client.parse(text="It works.")
+        assert (answer.status, answer.json()["error"]) == (503, "too many connections are open")
+        assert (answer.headers["retry-after"], answer.headers["connection"]) == ("2", "close")
+        wait_for(lambda: client.parse(text="It works.").status == 200)
+        assert 'fencepost_requests_total{endpoint="parse",status="503"}' in client.get("/metrics").text
 
 
 def test_headers_that_arrive_too_slowly_are_408(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,6 +249,26 @@ def test_a_client_that_does_not_read_is_cut_off(tmp_path: Path, monkeypatch: pyt
         wait_for(lambda: waiting in client.get("/metrics").text)  # the request has ended
         wait_for(lambda: "fencepost_waiting_requests 0" in client.get("/metrics").text)
         connection.close()
+
+
+def test_a_client_is_cut_off_when_it_stops_reading_but_not_while_it_reads_slowly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol, "SLOWEST_READER", 0.01)
+    transport = Mock()
+    unread = iter([3, 2, 2, 1, 1, 1])  # when it starts to wait, when it looks, and so on
+    transport.get_write_buffer_size.side_effect = lambda: next(unread) * protocol.LEAST_READ
+
+    async def wait() -> None:
+        cut_off = asyncio.Event()
+        transport.abort.side_effect = cut_off.set
+        connection = protocol.Protocol.__new__(protocol.Protocol)
+        connection.loop, connection.transport = asyncio.get_running_loop(), transport
+        connection._wait_for_reader()
+        await asyncio.wait_for(cut_off.wait(), 10)
+
+    asyncio.run(wait())
+    assert next(unread, None) is None  # it looked three times
 
 
 def test_a_full_queue_is_429_and_drains(tmp_path: Path) -> None:

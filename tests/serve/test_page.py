@@ -8,7 +8,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -300,6 +300,15 @@ def test_a_long_text_comes_sentence_by_sentence_and_is_analyzed_where_one_looks(
     expect(page.locator("#details")).to_contain_text("Probability")
 
 
+def test_a_sentence_with_line_ends_in_a_long_text_is_analyzed(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill("The cat sat on the mat,\nand then it slept for a while. " * 50)
+    expect(sentences(page)).to_have_count(50)
+    expect(page.locator("#rank-part")).to_be_visible()
+    node(page, "PP").first.click()
+    expect(page.locator("#details")).to_contain_text("Probability")
+
+
 def test_a_sentence_of_300_words_can_be_drawn_and_scrolled(open_page: Open) -> None:
     page = open_page("")
     page.locator("#text").fill(" ".join(["and the cat that sat on the mat slept"] * 33))
@@ -310,6 +319,31 @@ def test_a_sentence_of_300_words_can_be_drawn_and_scrolled(open_page: Open) -> N
     expect(page.locator("#drawing .phrase").first).to_be_in_viewport()  # the root, far from the first words
     page.locator("#fit").check()
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
+@pytest.mark.parametrize("noted", [False, True])
+def test_rows_of_a_deep_tree_are_low_but_do_not_touch(open_page: Open, noted: bool) -> None:
+    page = open_page("I know that she said" + " that he thought that she knew" * 8 + " that it was late.")
+    expect(nodes(page).first).to_be_attached()
+    page.locator("#show-probabilities").set_checked(noted)
+    expect(page.locator("#drawing .note").first).to_be_attached(attached=noted)
+    heights = page.locator("#drawing text.phrase").evaluate_all("all => all.map(t => Number(t.getAttribute('y')))")
+    rows = sorted(set(heights))
+    assert len(rows) > 30
+    distances = {below - above for above, below in pairwise(rows)}
+    assert distances == {42 if noted else 30}
+    boxes = page.locator("#drawing text.phrase, #drawing text.note").evaluate_all(
+        "all => all.map(t => t.getBBox()).map(b => [b.x, b.y, b.x + b.width, b.y + b.height - 3])"  # 3: below the line
+    )
+    for one, other in combinations(boxes, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_fit_to_width_does_not_enlarge_a_small_tree(open_page: Open) -> None:
+    page = open_page("It works.")
+    before = page.locator("#drawing svg").bounding_box()
+    page.locator("#fit").check()
+    assert page.locator("#drawing svg").bounding_box() == before
 
 
 def test_an_error_is_shown_and_goes_away(open_page: Open, tmp_path: Path) -> None:
@@ -458,6 +492,27 @@ def test_examples_can_be_tried(open_page: Open) -> None:
     page = open_page()
     page.locator("#examples").select_option(label="Garden path")
     expect(page.locator("#drawing .word").nth(1)).to_have_text("horse")
+
+
+@pytest.mark.parametrize(
+    ("language", "first", "reading"),
+    [
+        ("fr", "Le chat", "text"),
+        ("is-historical", "Maðurinn", "text"),
+        ("zh", "我们", "tokens"),
+        ("en", "I saw", "text"),
+    ],
+)
+def test_the_first_example_is_in_the_language_of_the_model(
+    open_page: Open, tmp_path: Path, language: str, first: str, reading: str
+) -> None:
+    parser = SlowParser(shared_parser())
+    parser.text_language = language
+    with in_thread(tmp_path, {language: parser}) as server:
+        page = open_page(server=server)
+        expect(page.locator("#text")).to_have_value(re.compile(f"^{first}"))
+        expect(page.locator("#reading")).to_have_value(reading)
+        expect(nodes(page).first).to_be_visible()
 
 
 def test_hebrew_is_drawn_from_right_to_left(open_page: Open) -> None:
@@ -626,6 +681,17 @@ def test_patterns_find_phrases_with_functions(open_page: Open, pattern: str, cou
     expect(page.locator("#matches")).to_have_text(re.compile(rf"^{count or 'No'} match"))
     assert page.locator(".node.matches").count() == count
     expect(page.locator("#functions-hint")).to_contain_text("NP also finds NP-SBJ.")
+
+
+def test_patterns_are_found_in_a_text_whose_trees_are_too_large_for_one_request(open_page: Open) -> None:
+    page = open_page("")
+    page.locator("#text").fill(f"X{'x' * 2_985} works. " * 330)
+    expect(sentences(page)).to_have_count(330)
+    page.locator("#pattern").fill("VP < VBZ")
+    expect(page.locator("#matches")).to_have_text("330 matches in 330 sentences")
+    page.locator("#previous-match").click()  # in the sentence at the caret, the last one
+    page.locator("#previous-match").click()
+    expect(sentences(page).nth(328)).to_have_attribute("aria-selected", "true")
 
 
 def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:

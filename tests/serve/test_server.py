@@ -144,8 +144,9 @@ def test_several_models_are_served_by_name(tmp_path: Path) -> None:
         server.stop()
 
 
-def test_two_models_of_one_name_are_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--model", "en", "somewhere/en"]) == 2
+@pytest.mark.parametrize("options", [["--model", "en", "somewhere/en"], ["--model", "en", "--model", "somewhere/en"]])
+def test_two_models_of_one_name_are_an_error(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *options]) == 2
     assert capsys.readouterr().err.startswith("error: two models are called en\n")
 
 
@@ -274,6 +275,20 @@ def test_metrics_count_requests_and_sentences(tmp_path: Path) -> None:
     assert "fencepost_sentences_total 2\n" in page
     assert "fencepost_words_total 6\n" in page
     assert re.search(r"process_resident_memory_bytes [1-9]", page)
+
+
+def test_metrics_have_the_status_that_was_answered(client: Client) -> None:
+    statuses = [
+        client.ask("POST", "/v1/parse", b"\x1f\x8b", Content_Encoding="gzip").status,
+        client.get("/page/app.js", Range="bytes=0-9").status,
+        client.get("/page/app.js", Range="bytes=9000000-").status,
+        client.get("/v1/models/").status,
+        client.ask("PUT", "/v1/parse").status,
+    ]
+    assert statuses == [415, 206, 416, 307, 405]
+    page = client.get("/metrics").text
+    assert all(f'status="{status}"' in page for status in statuses)
+    assert 'status="500"' not in page
 
 
 def test_the_docs_need_no_script_and_describe_every_endpoint(client: Client) -> None:

@@ -38,7 +38,11 @@ def add_command(subparsers: Any) -> None:
         "--port", type=int, default=8000, help="listen on this port (default: 8000; 0 chooses a free one)"
     )
     parser.add_argument(
-        "--model", nargs="+", metavar="NAME", help="model folders or names of installed models (default: en)"
+        "--model",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        help="model folders or names of installed models (default: en)",
     )
     add_device_options(parser)
     parser.add_argument(
@@ -72,6 +76,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument(
         "--cors",
         nargs="+",
+        action="extend",
         default=[],
         metavar="ORIGIN",
         help="let pages of these origins call the server (default: none)",

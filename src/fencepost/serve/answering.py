@@ -40,10 +40,11 @@ async def parse_sentences(
             if isinstance(result, RequestError):
                 raise result
             parsed, ended = result
+            if stream:
+                timer.cancel()  # the time that the client takes to read doesn't count
             yield parsed
             batcher.sent(work, len(parsed))
             if stream:
-                timer.cancel()
                 timer = loop.call_later(timeout, give_up)
     finally:
         timer.cancel()

@@ -150,7 +150,7 @@ def _add_corenlp(
     app: FastAPI, models: Models, settings: Settings, searcher: Searcher, searches: Aside, splitting: Aside
 ) -> None:
     async def parsed(asked: CoreNlpRequest) -> list[Parsed]:
-        _, batcher = models.find(None)
+        batcher = models.find_language(asked.language)
         found = asked.sentences(batcher.parser.text_language)
         parts = parse_sentences(batcher, found, Wish(), len(asked.text), settings.timeout)
         return [each async for part in parts for each in part]
@@ -161,7 +161,7 @@ def _add_corenlp(
         if asked.needs_model:
             sentences = [asked.answer(number, each) for number, each in enumerate(await parsed(asked))]
         else:
-            language = models.find(None)[1].parser.text_language
+            language = models.find_language(asked.language).parser.text_language
             sentences = await splitting.run(lambda gives_up: _tokens(asked, language, gives_up))
         return Response(f'{{"sentences": [{", ".join(sentences)}]}}', media_type="application/json")
 

@@ -63,7 +63,7 @@ class Parsed(NamedTuple):
     analysis: Analysis
 
 
-@dataclass
+@dataclass(eq=False)
 class Work:
     """A request that waits for the model. The callbacks are called from the model's thread."""
 
@@ -167,6 +167,8 @@ class Batcher:
         """Forgets a request whose client is gone or has waited for too long."""
         with self._condition:
             work.cancelled = True
+            if work in self._waiting:  # now, not after the batch: others may want its place
+                self._remove(work)
             self._condition.notify()
 
     def close(self) -> None:
@@ -247,6 +249,8 @@ class Batcher:
         done += [turn for turn in turns if turn.sentences]
         with self._condition:
             for turn in done:  # those that had no turn come first next time
+                if turn.work.cancelled:
+                    continue  # it has left the queue
                 self._remove(turn.work)
                 if not turn.ended:
                     self._waiting.append(turn.work)

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from typing import Any, Final
-from urllib.parse import unquote_plus
+from urllib.parse import unquote
 
 from fencepost.serve.batching import Parsed, Placed
 from fencepost.serve.failures import InvalidError
 from fencepost.serve.requests import in_pieces, of_tokens
 from fencepost.serve.searching import LONGEST_PATTERN
-from fencepost.text.languages import rules
 from fencepost.text.sentences import Mode
 from fencepost.text.stream import TextSentence, read_stream
 from fencepost.trees.tree import Tree, escape
@@ -30,6 +29,17 @@ from fencepost.trees.tree import Tree, escape
 SUPPORTED: Final = ("tokenize", "ssplit", "pos", "parse")
 LEFT_OUT: Final = frozenset({"lemma", "cleanxml", "mwt", "docdate"})
 FORM: Final = "application/x-www-form-urlencoded"
+# CoreNLP takes the code of a language or its name.
+LANGUAGES: Final = {
+    "arabic": "ar",
+    "chinese": "zh",
+    "english": "en",
+    "french": "fr",
+    "german": "de",
+    "hungarian": "hu",
+    "italian": "it",
+    "spanish": "es",
+}
 _LONGEST_PROPERTIES: Final = 10_000  # characters
 
 
@@ -42,6 +52,7 @@ class CoreNlpRequest:
     mode: Mode
     whitespace: bool  # blanks separate the tokens
     one_sentence: bool
+    language: str | None = None  # its code, if the client says
 
     @property
     def needs_model(self) -> bool:
@@ -60,17 +71,17 @@ class CoreNlpRequest:
         return (Placed(0, found) for found in self._sentences(language))
 
     def _sentences(self, language: str) -> Iterator[TextSentence]:
-        split = rules(language).tokenize
         if self.one_sentence or self.whitespace:
             lines = [self.text] if self.one_sentence else self.text.split("\n")
             start = 0
             for line in lines:
-                found = _whitespace_tokens(line) if self.whitespace else TextSentence(line, 0, split(line))
+                found = _whitespace_tokens(line) if self.whitespace else _in_one(TextSentence(line, 0, []), language)
                 if found.tokens:
                     yield found._replace(offset=start)
                 start += len(line) + 1
             return
-        yield from read_stream(in_pieces(self.text), self.mode, language)
+        for found in read_stream(in_pieces(self.text), self.mode, language):
+            yield _in_one(found, language) if self.mode == "line" else found
 
     def tokens(self, language: str, gives_up: Callable[[], bool]) -> list[str]:
         """The answers for all sentences without parsing them; those so far once ``gives_up`` returns True."""
@@ -119,7 +130,8 @@ def read_tregex(query: Mapping[str, str], body: bytes, content_type: str) -> Tre
         raise InvalidError("the parameter pattern is missing", hint="such as /tregex?pattern=NP")
     if len(pattern) > LONGEST_PATTERN:
         raise InvalidError(f"the pattern has more than {LONGEST_PATTERN:,} characters")
-    others = {name: value for name, value in properties.items() if name.startswith(("ssplit.", "tokenize."))}
+    kept = ("ssplit.", "tokenize.", "pipelineLanguage")
+    others = {name: value for name, value in properties.items() if name.startswith(kept)}
     return TregexRequest(pattern, read_corenlp(others, body, content_type))
 
 
@@ -141,12 +153,14 @@ def read_corenlp(query: Mapping[str, str], body: bytes, content_type: str) -> Co
         )
     line = _is_true(properties, "ssplit.eolonly")
     newline = properties.get("ssplit.newlineIsSentenceBreak", "never")
+    language = properties.get("pipelineLanguage", "").lower()
     return CoreNlpRequest(
         text=_text(body, content_type),
         annotators=frozenset(wanted),
         mode="line" if line else "paragraph" if newline == "always" else "text",
         whitespace=_is_true(properties, "tokenize.whitespace"),
         one_sentence=_is_true(properties, "ssplit.isOneSentence"),
+        language=LANGUAGES.get(language, language) or None,
     )
 
 
@@ -183,7 +197,18 @@ def _text(body: bytes, content_type: str) -> str:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidError(f"the body isn't UTF-8: {error.reason} at byte {error.start}") from None
-    return unquote_plus(text) if content_type.startswith(FORM) else text
+    return unquote(text) if content_type.startswith(FORM) else text  # as CoreNLP does, "+" stays: it isn't a blank
+
+
+def _in_one(sentence: TextSentence, language: str) -> TextSentence:
+    """With the tokens of a sentence that may have full stops inside, as CoreNLP finds tokens before sentences."""
+    parts = read_stream(in_pieces(sentence.text), "text", language)
+    tokens = [
+        token._replace(start=part.offset + token.start, end=part.offset + token.end)
+        for part in parts
+        for token in part.tokens
+    ]
+    return sentence._replace(tokens=tokens)
 
 
 def _whitespace_tokens(line: str) -> TextSentence:

@@ -29,7 +29,7 @@ _FAILURES: Final = {
     415: "the body is compressed",
     422: "the body isn't valid, a sentence is too long, or the model can't do what is asked",
     429: "too many requests are waiting; try again in a few seconds",
-    503: "the answer takes too long, or the server is stopping",
+    503: "the answer takes too long, too many connections are open, or the server is stopping",
 }
 
 
@@ -144,8 +144,8 @@ CORENLP: Final[dict[str, Any]] = {
     "summary": "Annotate as CoreNLP's server does",
     "description": (
         "For clients of Stanford CoreNLP. The body is the text. `properties` is a JSON object: `annotators` "
-        "(`tokenize`, `ssplit`, `pos`, `parse`), `ssplit.eolonly`, `ssplit.isOneSentence`, `tokenize.whitespace`. "
-        "Errors are plain text."
+        "(`tokenize`, `ssplit`, `pos`, `parse`), `ssplit.eolonly`, `ssplit.isOneSentence`, `tokenize.whitespace`, "
+        "`pipelineLanguage`. Errors are plain text."
     ),
     "responses": {
         200: {

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fencepost.serve.failures import RequestError, UnavailableError, internal_error
 from fencepost.serve.metrics import Metrics
+from fencepost.serve.protocol import CROWDED
 
 ACCESS: Final = logging.getLogger("fencepost.access")
 PROBLEMS: Final = logging.getLogger("fencepost.serve")
@@ -72,7 +73,11 @@ class Guard:
         answer = _Answer(send)
         started = time.perf_counter()
         try:
-            await self._app(_as_get(scope), receive, answer.send)
+            if CROWDED in scope.get("extensions", ()):
+                crowded = UnavailableError("too many connections are open", hint="try again in a few seconds")
+                await send_failure(answer.send, crowded, ((b"retry-after", b"2"), (b"connection", b"close")))
+            else:
+                await self._app(_as_get(scope), receive, answer.send)
         except asyncio.CancelledError:  # the server is stopping and has waited long enough
             if not answer.status:
                 stopping = UnavailableError("the server is stopping", hint="try again later")

@@ -27,7 +27,7 @@ ENDPOINTS: Final = (
     "docs",
     "other",
 )
-STATUSES: Final = (200, 204, 304, 400, 401, 404, 405, 408, 413, 422, 429, 499, 500, 501, 503)
+STATUSES: Final = (200, 206, 304, 307, 400, 401, 404, 405, 408, 413, 415, 416, 422, 429, 499, 500, 501, 503)
 SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # the buckets of durations
 TIMED: Final = ("parse", "corenlp")
 _NUMBER: Final = struct.Struct("<d")

@@ -49,11 +49,22 @@ class Models:
             raise InvalidError(f"the model {name} doesn't predict functions", hint="leave out functions")
         return name, batcher
 
+    def find_language(self, language: str | None) -> Batcher:
+        """The first model of a language, by its code; of all, by default. Raises InvalidError if there is none."""
+        if language is None:
+            return self.find(None)[1]
+        known = {_base(each.parser.text_language): each for each in reversed(self._batchers.values())}
+        batcher = known.get(_base(language))
+        if batcher is None:
+            hint = f"it has models of {', '.join(sorted(known))}"
+            raise InvalidError(f"this server has no model of the language {language[:50]!r}", hint=hint)
+        return batcher
+
     def describe(self) -> list[dict[str, Any]]:
         return [
             {
                 "name": name,
-                "language": batcher.parser.config.language,
+                "language": batcher.parser.text_language,
                 "functions": batcher.parser.vocabularies.functions is not None,
             }
             for name, batcher in self._batchers.items()
@@ -69,3 +80,8 @@ class Models:
     def close(self) -> None:
         for batcher in self._batchers.values():
             batcher.close()
+
+
+def _base(language: str) -> str:
+    """``pt`` of ``pt-BR``."""
+    return language.lower().replace("_", "-").partition("-")[0]

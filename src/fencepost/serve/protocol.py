@@ -16,7 +16,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from fencepost.serve.settings import SLOWEST_REQUEST
 
 LARGEST_HEADERS: Final = 65_536  # bytes
-SLOWEST_READER: Final = 30.0  # seconds until a client must read more of its answer
+CROWDED: Final = "fencepost.crowded"  # an extension of a request that came while too many connections were open
+SLOWEST_READER: Final = 30.0  # seconds in which a client must read more of its answer
+LEAST_READ: Final = 32_768  # bytes that it must read in this time
 DRAINING: Final = 5.0  # seconds that a client may go on sending a body that is already refused
 FRAMING: Final = (b"content-length", b"transfer-encoding")  # headers of a request with a body
 
@@ -26,6 +28,8 @@ class Protocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        # ``guard`` refuses what is too much: uvicorn's own answer is neither counted nor says when to come back.
+        self._most_connections, self.limit_concurrency = self.limit_concurrency, None
         self._slow: asyncio.TimerHandle | None = None  # runs while the headers of a request are due
         self._header_bytes = 0  # received since the last piece of a body, or the end of headers
         self._unread: asyncio.TimerHandle | None = None  # runs while the client doesn't read our answer
@@ -59,6 +63,8 @@ class Protocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_clock()
         self._header_bytes = 0
+        if self._most_connections is not None and len(self.connections) > self._most_connections:
+            self.scope["extensions"] = {CROWDED: {}}
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -103,8 +109,19 @@ class Protocol(HttpToolsProtocol):
             self.loop.call_later(DRAINING, self.transport.close)
 
     def pause_writing(self) -> None:
-        self._unread = self.loop.call_later(SLOWEST_READER, self.transport.abort)
+        self._wait_for_reader()
         super().pause_writing()
+
+    def _wait_for_reader(self) -> None:
+        unread = self.transport.get_write_buffer_size()
+        self._unread = self.loop.call_later(SLOWEST_READER, self._look_at_reader, unread)
+
+    def _look_at_reader(self, before: int) -> None:
+        """Goes on with a client that is slow, but reads."""
+        if before - self.transport.get_write_buffer_size() < LEAST_READ:
+            self.transport.abort()
+        else:
+            self._wait_for_reader()
 
     def resume_writing(self) -> None:
         self._stop_waiting()

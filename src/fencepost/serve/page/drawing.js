@@ -6,6 +6,8 @@ const SVG = "http://www.w3.org/2000/svg";
 const MARGIN = 16;
 const GAP = 16;
 const ROW = 48;
+const LOW_ROW = {plain: 30, noted: 42};
+const DEEP = 14; // rows; those of deeper trees are lower, so that more of them can be seen at once
 const SIZES = {phrase: 14, tag: 12, word: 16, note: 11};
 const SANS = '"Helvetica Neue", Helvetica, Arial, "Noto Sans", "DejaVu Sans", sans-serif';
 
@@ -66,9 +68,11 @@ export function draw(nodes, options) {
   const rightToLeft = isRightToLeft(leaves(nodes).map((node) => node.word));
   const width = Math.ceil(boxes[0].width) + 2 * MARGIN;
   const top = boxes[0].level;
-  const height = top * ROW + 46 + 2 * MARGIN;
+  const lowest = nodes.some((node) => note(node)) ? LOW_ROW.noted : LOW_ROW.plain;
+  const row = Math.max(lowest, Math.round(ROW * Math.min(1, DEEP / top)));
+  const height = top * row + 46 + 2 * MARGIN;
   const x = (box) => MARGIN + (rightToLeft ? boxes[0].width - box.center : box.center);
-  const y = (box) => MARGIN + (top - box.level) * ROW + SIZES.phrase;
+  const y = (box) => MARGIN + (top - box.level) * row + SIZES.phrase;
 
   const svg = make("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "tree", "aria-label": name, "aria-describedby": "keys"});
   const covered = make("rect", {class: "covered", rx: 4, "aria-hidden": "true", width: 0, height: 0});

@@ -7,6 +7,8 @@ import {capital, showSentences, showTree} from "./showing.js";
 import {count, get, plainTree, remember, shownTree, state} from "./state.js";
 import {chooseView} from "./views.js";
 
+const MOST_SENT = 250_000; // characters of trees in one request: the server refuses large ones
+
 let searching = new AbortController();
 let searchTimer = 0;
 
@@ -28,8 +30,7 @@ export async function searchNow() {
   const waiting = setTimeout(() => { get("matches").textContent = "Searching …"; }, 300); // the first search takes a second
   try {
     const treeOf = namesFunction(state.pattern) ? (sentence) => sentence.tree : plainTree;
-    const body = {pattern: state.pattern, trees: state.sentences.map(treeOf)};
-    const {matches, truncated} = await postJson("/v1/search", body, searching.signal);
+    const {matches, truncated} = await search(state.pattern, state.sentences.map(treeOf), searching.signal);
     state.found = matches.map((match) => ({sentence: match.tree, node: match.node}));
     const inSentences = new Set(state.found.map((match) => match.sentence)).size;
     const found = `${count(matches.length, "match", "matches")} in ${count(inSentences, "sentence")}`;
@@ -41,6 +42,22 @@ export async function searchNow() {
   } finally {
     clearTimeout(waiting);
   }
+}
+
+// The matches in all trees, some trees at a time.
+async function search(pattern, trees, signal) {
+  let all = [];
+  for (let first = 0, next; first < trees.length; first = next) {
+    let size = 0;
+    for (next = first; next < trees.length && (next === first || size + trees[next].length <= MOST_SENT); next += 1) {
+      size += trees[next].length;
+    }
+    const {matches, truncated} = await postJson("/v1/search", {pattern, trees: trees.slice(first, next)}, signal);
+    const before = first;
+    all = [...all, ...matches.map((match) => ({...match, tree: match.tree + before}))];
+    if (truncated) return {matches: all, truncated};
+  }
+  return {matches: all, truncated: false};
 }
 
 function showMatches(text) {

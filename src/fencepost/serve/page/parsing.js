@@ -38,7 +38,8 @@ export async function analyzeShown() {
   if (!sentence || sentence.kbest || sentence.isAnalyzed) return;
   sentence.isAnalyzed = true;
   const words = sentence.tokens.map((token) => token.text);
-  const asked = state.reading === "tokens" ? {tokens: words} : {text: sentence.text, mode: "line"};
+  const line = sentence.text.replaceAll("\n", " "); // a line end would end the sentence
+  const asked = state.reading === "tokens" ? {tokens: words} : {text: line, mode: "line"};
   const {sentences: [found]} = await postJson("/v1/parse", {...common(), ...ANALYSIS, ...asked});
   if (state.sentences[number] !== sentence || !found || plainTree(found) !== plainTree(sentence)) return;
   state.sentences[number] = {...found, offset: sentence.offset, document: sentence.document};
