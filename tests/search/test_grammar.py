@@ -72,7 +72,9 @@ BAD = [
     ("/a{2/", 3, "a { must begin a number of repeats, such as {2} or {1,3}", r"write \{ for the character"),
     ("/a{3,1}/", 3, "{3,1} counts backwards", "write {1,3}"),
     ("/[z-a]/", 3, "the range z-a goes backwards", "such as a-z"),
-    (r"/\p{Nonsense}/", 2, "the class 'Nonsense' is unknown", r"such as \p{L}, \p{Lu}, \p{Punct} or \p{IsGreek}"),
+    (r"/\p{Nonsense}/", 2, "the class 'Nonsense' is unknown", r"such as \p{L}, \p{Lu}, \p{Punct}, \p{IsGreek} or"),
+    (r"/\p{Han}/", 2, "the class 'Han' is unknown", r"\p{IsGreek} or \p{InGreek}"),
+    (r"/\p{InKlingon}/", 2, "the class 'InKlingon' is unknown", r"\p{IsGreek} or \p{InGreek}"),
     (r"/\y/", 2, r"\y isn't a known escape", "write y for the letter"),
     ("/(?<=a+)b/", 2, "what (?<=…) and (?<!…) look for must have one length", "write one for each length"),
     (r"/a\/", 1, "this expression is never closed", "end it with /, as in /^NP/"),
@@ -101,6 +103,9 @@ BAD = [
     ("NP % VP", 4, "% can't stand here", "see the list of relations in docs/search.md"),
     ("NP < _x", 6, "'_' can't begin a label", "a label begins with a letter; write any"),
     ("NP ... VP", 6, "a label is missing after ..", "write __ for any node, or an expression"),
+    ("_ROOT_|TOP", 7, "| must stand between two relations", "write alternative labels without blanks,"),
+    ("_ROOT_ S", 8, "a relation is missing before S", "such as < S"),
+    ("NP >+(_ROOT_) S", 7, "a chain is described by a label", "such as <+(VP)"),
     ("NP < NN : ", 10, "a label is missing after :", "a label such as NP, alternatives such as"),
 ]
 
@@ -165,6 +170,9 @@ SAME = [
     ("NP <+(VP|NP) NN", "NP <+ ( NP|VP ) NN"),
     ("NP <... { DT ; NN }", "NP <1 DT <2 NN !<3 __"),
     ("NP <...{DT;NN}", "NP <1 DT <2 NN !<3 __"),
+    ("_ROOT_ < S", "(__ !> __) < S"),
+    ("NP > (S > _ROOT_=top)", "NP > (S > (__=top !> __))"),
+    ("NP $ !_ROOT_", "NP $ (__ > __)"),
     ("S=x << (NP >=x)", "S=x << (NP > =x)"),
     ("S=x << (NP <=x)", "S=x << (NP < =x)"),
 ]
