@@ -162,6 +162,17 @@ def test_what_cannot_be_bounded_is_refused() -> None:
         expression.search("a" * 60 + "!")
 
 
+def test_lookahead_at_every_character_of_a_giant_label_is_refused() -> None:
+    expression = Regex("(?=(a+)+b)c")
+    assert expression.search("a" * 400 + "bc") is None
+    with pytest.raises(InputError, match="takes too long on a label of 3001 characters"):
+        expression.search("a" * 3_000 + "!")
+
+
+def test_lookbehind_of_fixed_length_costs_little() -> None:
+    assert Regex("(?<=a)(a+)+b$").search("a" * 3_000 + "b") is not None
+
+
 def test_expressions_can_be_pickled() -> None:
     again = pickle.loads(pickle.dumps(Regex("^np", "i")))
     assert again == Regex("^np", "i")
