@@ -31,6 +31,15 @@ _POSIX: Final = {
     "XDigit": "0-9a-fA-F",
     "Space": "\t-\r -\x20",
 }
+_LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl"})
+_IN_WORDS: Final = _LETTERS | {"Mn", "Mc", "Me", "Nd", "Pc"}
+_CIRCLED: Final = frozenset(
+    map(chr, (*range(0x24B6, 0x24EA), *range(0x1F130, 0x1F14A), *range(0x1F150, 0x1F16A), *range(0x1F170, 0x1F18A)))
+)
+_IDEOGRAPHS: Final = re.compile(
+    "^CJK UNIFIED|^CJK COMPATIBILITY IDEOGRAPH|^HANGZHOU NUMERAL|^IDEOGRAPHIC (CLOSING MARK|NUMBER ZERO)"
+    "|^TANGUT |^NUSHU CHARACTER|^KHITAN SMALL SCRIPT CHARACTER"
+)
 _UNICODE: Final[dict[str, Callable[[str], bool]]] = {
     "Alphabetic": lambda character: unicodedata.category(character) in _LETTERS or character in _CIRCLED,
     "Letter": str.isalpha,
@@ -48,15 +57,6 @@ _UNICODE: Final[dict[str, Callable[[str], bool]]] = {
     "javaDigit": str.isdecimal,
     "javaLetterOrDigit": lambda character: character.isalpha() or character.isdecimal(),
 }
-_LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl"})
-_IN_WORDS: Final = _LETTERS | {"Mn", "Mc", "Me", "Nd", "Pc"}
-_CIRCLED: Final = frozenset(
-    map(chr, (*range(0x24B6, 0x24EA), *range(0x1F130, 0x1F14A), *range(0x1F150, 0x1F16A), *range(0x1F170, 0x1F18A)))
-)
-_IDEOGRAPHS: Final = re.compile(
-    "^CJK UNIFIED|^CJK COMPATIBILITY IDEOGRAPH|^HANGZHOU NUMERAL|^IDEOGRAPHIC (CLOSING MARK|NUMBER ZERO)"
-    "|^TANGUT |^NUSHU CHARACTER|^KHITAN SMALL SCRIPT CHARACTER"
-)
 _SCRIPT_OR_BLOCK: Final = re.compile("(?:Is|script=|sc=)(?P<script>.+)|(?:In|block=|blk=)(?P<block>.+)")
 _CATEGORY: Final = re.compile("C[cfnos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?")
 

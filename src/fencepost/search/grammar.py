@@ -220,18 +220,7 @@ class _Reader(DescriptionReader):
 
     def relation(self, token: Token) -> Relation:
         if token.kind == "chain":
-            opening = self.token
-            if not self.take("("):
-                self.fail(f"( must follow {token.text}", hint=f"such as NP {token.text}(NP) NN")
-            inner = self.description(in_chain=True)
-            if not self.take(")"):
-                if self.at_end():
-                    self.fail("this ( is never closed", "close it with )", opening.column)
-                hint = "write one label inside the brackets, without a name or relations"
-                self.fail(f"{self.token.text} can't stand inside {token.text}(…)", hint)
-            if inner.kind in ("same node", "same label", "root"):
-                self.fail("a chain is described by a label", "such as <+(VP)", inner.column)
-            return Relation(token.text, chain=inner)
+            return Relation(token.text, chain=self.chain(token))
         symbol = _SAME.get(token.text, token.text)
         if symbol == "<=" and self.token.glued and self.token.kind == "label" and self.token.text in self.names:
             self.at -= 1  # <=x is < =x where x is a name
@@ -246,6 +235,25 @@ class _Reader(DescriptionReader):
                 f"{symbol}{symbol} isn't a relation", "$ is any sister, $++ and $-- those to one side", token.column
             )
         return Relation(symbol)
+
+    def chain(self, token: Token) -> Description:
+        """The nodes of a chain: ``(NP)``, ``[NP]``, or an expression without brackets."""
+        opening = self.token
+        if not self.take("(", "["):
+            expression = self.tokens[self.at + 1] if opening.text == "!" else opening
+            if expression.kind != "regex":
+                self.fail(f"( must follow {token.text}", hint=f"such as NP {token.text}(NP) NN")
+            return self.description(in_chain=True)
+        inner = self.description(in_chain=True)
+        sign = {"(": ")", "[": "]"}[opening.text]
+        if not self.take(sign):
+            if self.at_end():
+                self.fail(f"this {opening.text} is never closed", f"close it with {sign}", opening.column)
+            hint = "write one label inside the brackets, without a name or relations"
+            self.fail(f"{self.token.text} can't stand inside {token.text}{opening.text}…{sign}", hint)
+        if inner.kind in ("same node", "same label", "root"):
+            self.fail("a chain is described by a label", "such as <+(VP)", inner.column)
+        return inner
 
     def numbered(self, symbol: str) -> Relation:
         token = self.token
