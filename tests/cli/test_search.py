@@ -153,6 +153,15 @@ def test_index_is_built_used_and_refused_when_stale(trees: str, tmp_path: Path, 
     assert "has changed since it was indexed" in capsys.readouterr().err
 
 
+def test_index_may_be_below_the_folder_that_it_is_of(trees: str, tmp_path: Path, capsys: Output) -> None:
+    index = str(tmp_path / "indexes" / "all")
+    for files in ([str(tmp_path)], [str(tmp_path)], [f"{tmp_path}/**"], []):
+        assert main(["search", "NP", *files, "--index", index, "--count"]) == 0
+        assert capsys.readouterr().out == "4\n"
+    assert main(["search", "NP", index]) == 2
+    assert f"it is an index: fencepost search PATTERN --index {index}" in capsys.readouterr().err
+
+
 def test_missing_index_needs_files(tmp_path: Path, capsys: Output) -> None:
     assert main(["search", "NP", "--index", str(tmp_path / "none")]) == 2
     assert "give the files to build it from" in capsys.readouterr().err

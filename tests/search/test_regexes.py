@@ -38,6 +38,18 @@ JAVA = [
     (r"\p{Upper}", "É", None),
     (r"\p{IsGreek}", "aλ", ("λ",)),
     (r"\p{IsAlphabetic}", "1λ", ("λ",)),
+    (r"\p{IsHan}+", "の人々〇", ("人々〇",)),
+    (r"\p{IsHiragana}+", "アの", ("の",)),
+    (r"\p{IsKatakana}+", "・カー", ("カ",)),
+    (r"\p{InKatakana}+", "あ・カー", ("・カー",)),
+    (r"\p{IsLatin}+", "1ªﬁＡé", ("ªﬁＡé",)),
+    (r"\p{IsIdeographic}+", "々〇人", ("〇人",)),
+    (r"\p{InLATIN_1_SUPPLEMENT}", "aé", ("é",)),
+    (r"\p{InLatin-1 Supplement}", "aé", ("é",)),
+    (r"\p{sc=Greek}", "aλ", ("λ",)),
+    (r"\p{blk=Greek}", "aλ", ("λ",)),
+    (r"(?U)\w+", "²é", ("é",)),
+    (r"(?U)\s", "\x1c\u3000", ("\u3000",)),
     ("[a-c&&[^b]]+", "abcc", ("a",)),
     ("[a-c&&[b-d]]+", "abcd", ("bc",)),
     ("[a-c[x-z]]+", "qaxz", ("axz",)),
@@ -148,6 +160,17 @@ def test_what_cannot_be_bounded_is_refused() -> None:
     assert expression.search("aa") is not None
     with pytest.raises(InputError, match="exponential"):
         expression.search("a" * 60 + "!")
+
+
+def test_lookahead_at_every_character_of_a_giant_label_is_refused() -> None:
+    expression = Regex("(?=(a+)+b)c")
+    assert expression.search("a" * 400 + "bc") is None
+    with pytest.raises(InputError, match="takes too long on a label of 3001 characters"):
+        expression.search("a" * 3_000 + "!")
+
+
+def test_lookbehind_of_fixed_length_costs_little() -> None:
+    assert Regex("(?<=a)(a+)+b$").search("a" * 3_000 + "b") is not None
 
 
 def test_expressions_can_be_pickled() -> None:

@@ -59,6 +59,11 @@ def rows(text: str) -> list[tuple[str, str, str]]:
             [("main", "I want to go", "want")],
             id="an infinitive is not a clause",
         ),
+        pytest.param(
+            "(S (S (VP (VB Stop))) (NP (PRP he)) (VP (VBD shouted)))",
+            [("main", "Stop he shouted", "shouted"), ("dependent", "Stop", "Stop")],
+            id="a command that is quoted",
+        ),
         pytest.param("(TOP (S (VP (VB Go) (ADVP (RB home))) (. !)))", [("main", "Go home !", "Go")], id="a command"),
         pytest.param(
             "(S (NP (PRP I)) (VP (VBD let) (S (NP (PRP him)) (VP (VB go)))))",
@@ -72,8 +77,8 @@ def rows(text: str) -> list[tuple[str, str, str]]:
         ),
         pytest.param(
             "(TOP (SINV (`` ``) (S (VP (VB Go))) (, ,) ('' '') (VP (VBD said)) (NP (PRP she))))",
-            [("main", "`` Go , '' said she", "said")],
-            id="a quotation is part of another clause",
+            [("main", "`` Go , '' said she", "said"), ("dependent", "Go", "Go")],
+            id="a quotation depends on the clause around it",
         ),
         pytest.param(
             "(S (NP (PRP It)) (PRN (, ,) (S (NP (PRP he)) (VP (VBD said))) (, ,)) (VP (VBZ is) (ADJP (JJ late))))",

@@ -137,3 +137,18 @@ def test_a_language_without_head_rules_is_an_error_that_says_what_to_do(language
         with pytest.raises(UsageError, match=f"no head rules|language can't be '{language}'") as error:
             use(language)
         assert "give rules=HeadRules(…)" in (error.value.hint or "")
+
+
+def test_punctuation_is_not_the_head_of_a_french_coordination() -> None:
+    tree = Tree.from_string(
+        "(NP (DET un) (NC chat) (COORD (PONCT ,) (NP (DET un) (NC chien))) (COORD (CC et) (NP (NC oies))))"
+    )
+    assert [word.head_word for word in tree.dependencies("fr")] == [
+        "chat",
+        None,
+        "chien",
+        "chien",
+        "chat",
+        "chat",
+        "et",
+    ]

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from fencepost.search.scripts import BLOCKS, SCRIPTS, Script
+
 Ranges: TypeAlias = tuple[tuple[int, int], ...]  # first and last code point, in order, apart from each other
 
 LAST: Final = sys.maxunicode
@@ -29,40 +31,33 @@ _POSIX: Final = {
     "XDigit": "0-9a-fA-F",
     "Space": "\t-\r -\x20",
 }
+_LETTERS: Final = frozenset({"Lu", "Ll", "Lt", "Lm", "Lo", "Nl"})
+_IN_WORDS: Final = _LETTERS | {"Mn", "Mc", "Me", "Nd", "Pc"}
+_CIRCLED: Final = frozenset(
+    map(chr, (*range(0x24B6, 0x24EA), *range(0x1F130, 0x1F14A), *range(0x1F150, 0x1F16A), *range(0x1F170, 0x1F18A)))
+)
+_IDEOGRAPHS: Final = re.compile(
+    "^CJK UNIFIED|^CJK COMPATIBILITY IDEOGRAPH|^HANGZHOU NUMERAL|^IDEOGRAPHIC (CLOSING MARK|NUMBER ZERO)"
+    "|^TANGUT |^NUSHU CHARACTER|^KHITAN SMALL SCRIPT CHARACTER"
+)
 _UNICODE: Final[dict[str, Callable[[str], bool]]] = {
-    "Alphabetic": str.isalpha,
+    "Alphabetic": lambda character: unicodedata.category(character) in _LETTERS or character in _CIRCLED,
     "Letter": str.isalpha,
     "Digit": str.isdecimal,
     "Lowercase": str.islower,
     "Uppercase": str.isupper,
-    "White_Space": str.isspace,
-    "WhiteSpace": str.isspace,
+    "White_Space": lambda character: is_space(character),
+    "WhiteSpace": lambda character: is_space(character),
     "Punctuation": lambda character: unicodedata.category(character)[0] == "P",
-    "Ideographic": lambda character: unicodedata.name(character, "").startswith("CJK "),
+    "Ideographic": lambda character: _IDEOGRAPHS.search(unicodedata.name(character, "")) is not None,
     "javaLowerCase": str.islower,
     "javaUpperCase": str.isupper,
-    "javaWhitespace": str.isspace,
+    "javaWhitespace": lambda character: character.isspace() and character not in "\x85\xa0\u2007\u202f",
     "javaLetter": str.isalpha,
     "javaDigit": str.isdecimal,
-    "javaLetterOrDigit": str.isalnum,
+    "javaLetterOrDigit": lambda character: character.isalpha() or character.isdecimal(),
 }
-_SCRIPTS: Final = {  # how the names of their characters begin
-    "Arabic": "ARABIC ",
-    "Armenian": "ARMENIAN ",
-    "Bengali": "BENGALI ",
-    "Cyrillic": "CYRILLIC ",
-    "Devanagari": "DEVANAGARI ",
-    "Georgian": "GEORGIAN ",
-    "Greek": "GREEK ",
-    "Han": "CJK ",
-    "Hangul": "HANGUL ",
-    "Hebrew": "HEBREW ",
-    "Hiragana": "HIRAGANA ",
-    "Katakana": "KATAKANA ",
-    "Latin": "LATIN ",
-    "Tamil": "TAMIL ",
-    "Thai": "THAI ",
-}
+_SCRIPT_OR_BLOCK: Final = re.compile("(?:Is|script=|sc=)(?P<script>.+)|(?:In|block=|blk=)(?P<block>.+)")
 _CATEGORY: Final = re.compile("C[cfnos]?|L[lmotu]?|M[cen]?|N[dlo]?|P[cdefios]?|S[ckmo]?|Z[lps]?")
 
 
@@ -112,20 +107,45 @@ def where(holds: Callable[[str], bool]) -> Ranges:
     return of_characters(character for character in map(chr, range(LAST + 1)) if holds(character))
 
 
+def is_space(character: str) -> bool:
+    """True for what Unicode calls white space. Python adds four separators of files and records."""
+    return character.isspace() and not "\x1c" <= character <= "\x1f"
+
+
+def is_in_word(character: str) -> bool:
+    """True for the ``\\w`` of Java's flag U: letters, their marks, digits and connectors."""
+    return unicodedata.category(character) in _IN_WORDS or character in _CIRCLED or character in "\u200c\u200d"
+
+
+def _of_numbers(text: str) -> Ranges:
+    """Ranges from hexadecimal numbers such as ``60B 10E60-10E7E``."""
+    pairs = [part.partition("-") for part in text.split()]
+    return union(tuple((int(first, 16), int(last or first, 16)) for first, _, last in pairs))
+
+
+def _of_script(script: Script) -> Ranges:
+    named = where(lambda character: script.name.search(unicodedata.name(character, "")) is not None)
+    return intersection(union(named, _of_numbers(script.more)), complement(_of_numbers(script.less)))
+
+
 @lru_cache(maxsize=64)
 def named(name: str) -> Ranges | None:
     """The class that Java writes ``\\p{name}``, or None if it isn't known."""
     if name in _POSIX:
         return _of_ends(_POSIX[name])
     plain = name.removeprefix("Is").removeprefix("general_category=").removeprefix("gc=")
-    script = name.removeprefix("Is").removeprefix("script=").removeprefix("sc=")
     if _CATEGORY.fullmatch(plain):
         return where(lambda character: unicodedata.category(character).startswith(plain))
     if plain in _UNICODE and name.startswith(("Is", "java")):
         return where(_UNICODE[plain])
-    if script in _SCRIPTS:
-        return where(lambda character: unicodedata.name(character, "").startswith(_SCRIPTS[script]))
-    return None
+    kind = _SCRIPT_OR_BLOCK.fullmatch(name)
+    if kind is None:
+        return None
+    if kind["script"] is not None:
+        script = SCRIPTS.get(kind["script"].lower())
+        return None if script is None else _of_script(script)
+    block = BLOCKS.get(re.sub("[ _-]", "", kind["block"].lower()))
+    return None if block is None else _of_numbers(block)
 
 
 def other_cases(ranges: Ranges, unicode: bool) -> Ranges:

@@ -63,6 +63,8 @@ class DescriptionReader:
         self.at += 1
         if token.kind == "any":
             return "any", frozenset(), None, ""
+        if token.kind == "root":
+            return "root", frozenset(), None, ""
         if token.kind == "label":
             return "labels", frozenset(token.text.split("|")) - {""}, None, ""
         if token.kind == "quoted":

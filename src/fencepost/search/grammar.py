@@ -50,7 +50,7 @@ class _Reader(DescriptionReader):
         if token.text in (")", "]"):
             opening = {")": "(", "]": "["}[token.text]
             self.fail(f"this {token.text} was never opened", hint=f"remove it, or open it with {opening}")
-        if token.kind in ("label", "quoted", "regex", "any"):
+        if token.kind in ("label", "quoted", "regex", "any", "root"):
             before = self.tokens[self.at - 1]
             if token.glued and before.kind == "regex":
                 self.fail(f"{token.text!r} follows an expression", hint="write \\/ for a slash inside of it")
@@ -76,7 +76,7 @@ class _Reader(DescriptionReader):
         """A description and its relations, or a node in brackets with further relations."""
         opening = self.token
         if not self.take("("):
-            return self.with_conditions(NodePattern(self.description()))
+            return self.with_conditions(self.described())
         self.enter(opening)
         if self.token.text == ")":
             self.fail("there is no node between the brackets", hint="such as (NP < NN)")
@@ -86,6 +86,14 @@ class _Reader(DescriptionReader):
             hint = "remove the brackets around the label"
             self.fail("relations can't follow a label that stands alone in brackets", hint, opening.column)
         return self.with_conditions(inner)
+
+    def described(self) -> NodePattern:
+        """A description. ``_ROOT_`` is any node that isn't below another one, and ``!_ROOT_`` any that is."""
+        description = self.description()
+        if description.kind != "root":
+            return NodePattern(description)
+        above = Related(Relation(">"), NodePattern(Description("any")), negated=not description.negated)
+        return NodePattern(replace(description, kind="any", negated=False), above)
 
     def enter(self, opening: Token) -> None:
         self.depth += 1
@@ -141,7 +149,7 @@ class _Reader(DescriptionReader):
         return parts[0] if len(parts) == 1 else Any(tuple(parts))
 
     def missing_relation(self, sign: str) -> NoReturn:
-        if self.token.kind in ("label", "any", "regex", "quoted"):
+        if self.token.kind in ("label", "any", "root", "regex", "quoted"):
             if sign == "|":
                 hint = f"such as | < {self.token.text}; alternative labels have no blanks, as in NP|VP"
             else:
@@ -202,7 +210,7 @@ class _Reader(DescriptionReader):
             node = self.node()
             self.close(opening, ")")
         else:
-            node = NodePattern(self.description())
+            node = self.described()
         return Related(relation, node)
 
     def count_relation(self, token: Token) -> None:
@@ -212,18 +220,7 @@ class _Reader(DescriptionReader):
 
     def relation(self, token: Token) -> Relation:
         if token.kind == "chain":
-            opening = self.token
-            if not self.take("("):
-                self.fail(f"( must follow {token.text}", hint=f"such as NP {token.text}(NP) NN")
-            inner = self.description(in_chain=True)
-            if not self.take(")"):
-                if self.at_end():
-                    self.fail("this ( is never closed", "close it with )", opening.column)
-                hint = "write one label inside the brackets, without a name or relations"
-                self.fail(f"{self.token.text} can't stand inside {token.text}(…)", hint)
-            if inner.kind in ("same node", "same label"):
-                self.fail("a chain is described by a label", "such as <+(VP)", inner.column)
-            return Relation(token.text, chain=inner)
+            return Relation(token.text, chain=self.chain(token))
         symbol = _SAME.get(token.text, token.text)
         if symbol == "<=" and self.token.glued and self.token.kind == "label" and self.token.text in self.names:
             self.at -= 1  # <=x is < =x where x is a name
@@ -238,6 +235,25 @@ class _Reader(DescriptionReader):
                 f"{symbol}{symbol} isn't a relation", "$ is any sister, $++ and $-- those to one side", token.column
             )
         return Relation(symbol)
+
+    def chain(self, token: Token) -> Description:
+        """The nodes of a chain: ``(NP)``, ``[NP]``, or an expression without brackets."""
+        opening = self.token
+        if not self.take("(", "["):
+            expression = self.tokens[self.at + 1] if opening.text == "!" else opening
+            if expression.kind != "regex":
+                self.fail(f"( must follow {token.text}", hint=f"such as NP {token.text}(NP) NN")
+            return self.description(in_chain=True)
+        inner = self.description(in_chain=True)
+        sign = {"(": ")", "[": "]"}[opening.text]
+        if not self.take(sign):
+            if self.at_end():
+                self.fail(f"this {opening.text} is never closed", f"close it with {sign}", opening.column)
+            hint = "write one label inside the brackets, without a name or relations"
+            self.fail(f"{self.token.text} can't stand inside {token.text}{opening.text}…{sign}", hint)
+        if inner.kind in ("same node", "same label", "root"):
+            self.fail("a chain is described by a label", "such as <+(VP)", inner.column)
+        return inner
 
     def numbered(self, symbol: str) -> Relation:
         token = self.token

@@ -46,8 +46,8 @@ class CharacterReader:
         unicode = "U" in self.flags
         classes = {
             "d": sets.where(str.isdecimal) if unicode and letter in "dD" else sets.DIGITS,
-            "w": sets.union(sets.where(str.isalnum), sets.WORD) if unicode and letter in "wW" else sets.WORD,
-            "s": sets.where(str.isspace) if unicode and letter in "sS" else sets.SPACE,
+            "w": sets.where(sets.is_in_word) if unicode and letter in "wW" else sets.WORD,
+            "s": sets.where(sets.is_space) if unicode and letter in "sS" else sets.SPACE,
             "h": sets.HORIZONTAL,
             "v": sets.VERTICAL,
         }
@@ -76,7 +76,9 @@ class CharacterReader:
         ranges = sets.named(name)
         if ranges is None:
             self.fail(
-                f"the class {name!r} is unknown", start, hint="such as \\p{L}, \\p{Lu}, \\p{Punct} or \\p{IsGreek}"
+                f"the class {name!r} is unknown",
+                start,
+                hint="such as \\p{L}, \\p{Lu}, \\p{Punct}, \\p{IsGreek} or \\p{InGreek}",
             )
         return sets.complement(ranges) if negated else ranges
 

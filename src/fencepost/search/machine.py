@@ -28,6 +28,7 @@ class _Look:
     machine: Machine
     negated: bool
     back: int  # how many characters before this place to begin
+    width: int | None  # how many characters it reads, if that is fixed
 
 
 class _UnsupportedError(Exception):
@@ -59,6 +60,12 @@ class Machine:
             return None
         pairs = zip(found[::2], found[1::2], strict=True)
         return tuple(text[start:end] if start >= 0 and end >= 0 else None for start, end in pairs)
+
+    def effort(self, length: int) -> int:
+        """At most how many steps a text of this length takes: a lookahead reads the text again at every character."""
+        looks = [one.test for one in self.program if isinstance(one.test, _Look)]
+        reads = [look.machine.effort(length if look.width is None else min(look.width, length)) for look in looks]
+        return (length + 1) * (len(self.program) + sum(reads))
 
     def matches_at(self, text: str, start: int) -> bool:
         return start >= 0 and self._run(text, start, anchored=True) is not None
@@ -185,7 +192,8 @@ class Machine:
             if len(widths) != 1 or (known := widths.pop()) is None:
                 raise _UnsupportedError
             back = known
-        self._add(_Instruction("assert", test=_Look(Machine(part.body, self._groups), part.negated, back)))
+        look = _Look(Machine(part.body, self._groups), part.negated, back, regex_parts.width(part.body))
+        self._add(_Instruction("assert", test=look))
 
 
 def _holds(test: regex_parts.Anchor | _Look | None, text: str, at: int) -> bool:

@@ -30,6 +30,11 @@ class Place(NamedTuple):
 class Match:
     """A node that matches a pattern. ``match["name"]`` is the node that the pattern names ``name``.
 
+    >>> from fencepost import Pattern, Tree
+    >>> match = next(Pattern("NP=whole < NN=noun").search(Tree.from_string("(NP (DT the) (NN cat))")))
+    >>> match.label, match.start, match.end, match["noun"].word, match.span("noun")
+    ('NP', 0, 2, 'cat', (1, 2))
+
     ``start`` and ``end`` count words: ``tree.words()[match.start:match.end]`` are the words of the match.
     """
 
@@ -53,10 +58,12 @@ class Match:
 
     @property
     def start(self) -> int:
+        """The number of its first word, from 0."""
         return self._nodes.span(self.node)[0]
 
     @property
     def end(self) -> int:
+        """The number of the first word after it."""
         return self._nodes.span(self.node)[1]
 
     @property
@@ -124,6 +131,10 @@ class Pattern:
         Args:
             tree: Where to search. A tag and its word count as two nodes, as in Tregex.
             once: Yield each node only once, however many ways it matches.
+
+        >>> tree = Tree.from_string("(NP (NP (NN cat)) (PP (IN on) (NP (NN mat))))")
+        >>> [match.tree.text for match in Pattern("NP << NN").search(tree, once=True)]
+        ['cat on mat', 'cat', 'mat']
         """
         tree = as_tree(tree)
         nodes = Nodes.of(tree)

@@ -1,7 +1,8 @@
 """Regular expressions over labels, in Java's syntax and with bounded time.
 
 Python's ``re`` is fast, but ``(a+)+$`` can keep it busy for years. ``ways`` bounds how many ways it could try before it
-gives up. Where the bound is low, ``re`` does the work; elsewhere ``machine`` does, which reads each character once.
+gives up. Where the bound is low, ``re`` does the work; elsewhere ``machine`` does, which reads each character once, and
+again for each lookahead.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from fencepost.search.java_classes import RegexError
 from fencepost.search.machine import Machine, build
 
 _MOST_STEPS: Final = 10**6  # of `re`, for one label: some milliseconds
+_MOST_EFFORT: Final = 10**7  # of `machine`, for one label: a second or two
 _NOT_LINE_END: Final = complement(of_characters(LINE_ENDS))
 
 
@@ -49,6 +51,11 @@ class Regex:
             raise InputError(
                 f"the expression /{self.source}/ could take exponential time on a label of {len(label)} characters",
                 hint="remove back-references such as \\1 and atomic groups, or nested repeats such as (a+)+",
+            )
+        if self._machine.effort(len(label)) > _MOST_EFFORT:
+            raise InputError(
+                f"the expression /{self.source}/ takes too long on a label of {len(label)} characters",
+                hint="remove lookaheads and lookbehinds, or make the repeats smaller",
             )
         return self._machine.search(label)
 

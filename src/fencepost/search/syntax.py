@@ -10,7 +10,8 @@ from fencepost.search.labels import LabelTest
 from fencepost.search.regexes import Regex
 
 # How a label is described: `__`, `NP|VP`, `/^NP/`, `=name` (the very node that has the name), `~name` (the same label).
-Kind = Literal["any", "labels", "regex", "same node", "same label"]
+# `_ROOT_` is "root" only until the grammar has turned it into `__ !> __`.
+Kind = Literal["any", "root", "labels", "regex", "same node", "same label"]
 
 
 @dataclass(frozen=True)

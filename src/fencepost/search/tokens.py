@@ -21,6 +21,7 @@ _TOKEN: Final = re.compile(
     |(?P<regex>/(?:[^/\n\r\\]|\\[^\n\r])*/[A-Za-z]*)
     |(?P<quoted>"(?:[^"\\]|\\.)+")
     |(?P<any>__)
+    |(?P<root>_ROOT_)
     |(?P<number>[0-9]+|-[0-9]+(?![^{_NOT_IN_LABELS}]))
     |(?P<label>{_START}[^{_NOT_IN_LABELS}]*)
     |(?P<sign>[()\[\]!?&|=~@\#%])""",
@@ -28,7 +29,7 @@ _TOKEN: Final = re.compile(
 )
 _BRACES: Final = re.compile("[{};]")
 
-Kind = Literal["chain", "relation", "regex", "quoted", "any", "number", "label", "sign", "end"]
+Kind = Literal["chain", "relation", "regex", "quoted", "any", "root", "number", "label", "sign", "end"]
 
 
 @dataclass(frozen=True)

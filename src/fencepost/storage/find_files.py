@@ -62,12 +62,25 @@ def _files_below(folder: Path) -> list[Path]:
     files = _walk(folder)
     if not files:
         hint = "give a file, or a folder with files; those whose names begin with a dot are left out"
+        if _is_index(folder):
+            hint = f"it is an index: fencepost search PATTERN --index {folder}"
         raise InputError("the folder has no files", source=str(folder), hint=hint)
     return files
 
 
 def _walk(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not _is_ignored(path.relative_to(folder)))
+    files = [path for path in folder.rglob("*") if path.is_file() and not _is_ignored(path.relative_to(folder))]
+    return sorted(_outside_indexes(files))
+
+
+def _outside_indexes(files: list[Path]) -> list[Path]:
+    indexes = {folder for folder in {path.parent for path in files} if _is_index(folder)}
+    return [path for path in files if path.parent not in indexes]
+
+
+def _is_index(folder: Path) -> bool:
+    """True for a folder that ``fencepost search --index`` made, perhaps below the files that it is an index of."""
+    return (folder / "index.json").is_file() and (folder / "roots.npy").is_file()
 
 
 def _is_ignored(path: Path) -> bool:
@@ -85,7 +98,7 @@ def _matches(pattern: str) -> list[Path]:
     below = [path for folder in matches if folder.is_dir() for path in _walk(folder)]
     # A glob matches hidden files only if its pattern starts with a dot, so the user wants them.
     named = [path for path in matches if path.is_file() and (pattern.endswith(PARTIAL) or not _is_partial(path))]
-    files = sorted({*named, *below})
+    files = sorted({*_outside_indexes(named), *below})
     if not files:
         problem = "no file matches" if glob.has_magic(pattern) else "no such file or folder"
         raise InputError(problem, source=pattern)

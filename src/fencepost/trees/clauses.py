@@ -90,7 +90,8 @@ def find_clauses(layout: Layout) -> list[Found]:
         parent = layout.parents[index]
         kind: ClauseKind = below[parent] if parent >= 0 else "main"
         below.append(_kind_below(layout, index, kind))
-        verb = _verb(layout, index, kind) if name in _CLAUSES else None
+        may_command = kind == "main" or (parent >= 0 and layout.names[parent] in _CLAUSES)  # "Stop!" he shouted
+        verb = _verb(layout, index, may_command) if name in _CLAUSES else None
         if verb is not None:
             found.append(Found(kind, parent if _introduces(layout, parent) else index, index, verb))
     return found
@@ -133,9 +134,8 @@ def _is_relative(layout: Layout, index: int, kind: ClauseKind) -> bool:
     return words.is_word or words.number != index
 
 
-def _verb(layout: Layout, index: int, kind: ClauseKind) -> int | None:
+def _verb(layout: Layout, index: int, may_command: bool) -> int | None:
     """The finite verb of an S, SINV or SQ; None if it hasn't one of its own."""
-    may_command = kind == "main"
     while True:
         verb_phrase = None
         for child in layout.children[index]:

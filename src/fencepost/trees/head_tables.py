@@ -86,7 +86,7 @@ FRENCH: Final = HeadRules(
         "PP": [left("P P+D P+PRO"), left("PP")],
         "AP": [rightdis("ADJ A ADJWH VPP ET"), right("AP")],
         "AdP": [right("ADV ADVWH P"), right("AdP")],
-        "COORD": [left("CC"), left("PONCT")],
+        "COORD": [left("CC"), left("NP PP AP AdP VN VPinf VPpart Sint Srel Ssub NC NPP PRO ADJ ADV")],
         **dict.fromkeys(("TOP", "ROOT"), (left("SENT S NP"),)),
     },
     other="left",
