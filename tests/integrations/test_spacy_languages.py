@@ -238,7 +238,7 @@ def test_parts_of_speech_are_set_on_demand(by_hand: Callable[..., Any]) -> None:
         ("fr-CA", "(S (VN (V dort) (CLS -il)) (PONCT ?))", "VERB PRON PUNCT"),
         ("is", "(S (NP (pfn Hún)) (VP (so_fh kom) (PP (fs í) (NP (no bæ)))) (grm .))", "PRON VERB ADP NOUN PUNCT"),
         ("fo", "(IP (NP (PRO-N Eg)) (HVPI havi) (VBN sæð) (NP (N-A skip$) (D-A $ið)))", "PRON AUX VERB NOUN DET"),
-        ("is-historical", "(IP (CONJ og) (VBDI fór) (NEG eigi) (ZZZ x))", "CCONJ VERB ADV X"),
+        ("is-historical", "(IP (CONJ og) (VBDI fór) (NEG eigi) (N21-D alla) (ZZZ x))", "CCONJ VERB ADV NOUN X"),
         ("id", "(S (NP (NNO Anak) (ART itu)) (VP (VBT makan) (NP (NNO nasi))) (PUN .))", "NOUN DET VERB NOUN PUNCT"),
         ("ja", "(IP (PP (N 猫) (P が)) (VB 寝) (P て) (VB2 いる) (-LRB- -LRB-))", "NOUN ADP VERB ADP AUX PUNCT"),
     ],

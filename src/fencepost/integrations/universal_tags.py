@@ -41,6 +41,7 @@ _TAGS: Final = {
 }
 _SAME_TAGS: Final = {"is-historical": "fo"}
 _UNKNOWN: Final = "X"
+_ENDING: Final = re.compile(r"[-_\d]")  # of a tag: N-A, so_fh, N21
 _BE: Final = frozenset(("be", "am", "is", "are", "was", "were", "been", "being", "'s", "'m", "'re"))
 _HAVE_AND_DO: Final = frozenset(("have", "has", "had", "having", "'ve", "'d", "do", "does", "did"))
 
@@ -86,7 +87,7 @@ def _base(language: str) -> str:
 
 
 def _plain(leaf: Leaf, phrase: Tree, table: Mapping[str, str]) -> str:
-    return table.get(leaf.tag) or table.get(re.split("[-_]", leaf.tag, maxsplit=1)[0], _UNKNOWN)
+    return table.get(leaf.tag) or table.get(_ENDING.split(leaf.tag)[0], _UNKNOWN)
 
 
 def _french(leaf: Leaf, phrase: Tree, table: Mapping[str, str]) -> str:
