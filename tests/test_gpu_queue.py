@@ -18,7 +18,7 @@ from fencepost.cli.main import build_parser
 from tests.extras import ROOT
 
 QUEUES = sorted((ROOT / "benchmarks" / "queues").glob("*.toml"))
-SETTINGS = {"data": "DATA", "treebanks": "DIR", "device": "cuda", "precision": "bf16", "out": "OUT"}
+SETTINGS = {"data": "DATA", "treebanks": "DIR", "device": "cuda", "precision": "bf16", "out": "OUT", "encoder": "DIR"}
 ROWS = """\
 import pathlib, signal, sys, time
 folder, name, seconds = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])

@@ -10,6 +10,8 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage.find_model import find_model
 from fencepost.storage.model_files import CONFIG, SCORES, format_scores
 from fencepost.storage.model_writer import write_model
+from fencepost.training.train import train
+from fencepost.trees.tree import Tree
 from tests.samples import TREES, tiny_config
 from tests.storage.test_installed_models import declare
 
@@ -73,6 +75,16 @@ def test_a_good_model_is_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "verify", "en"]) == 0
     answer = capsys.readouterr().out
     assert answer.startswith("en: every file has its checksum, and the model parses: (TOP (S (NP (PRP It))")
+
+
+@pytest.mark.extras
+def test_a_model_is_verified_with_its_own_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = Tree.from_string("(TOP (SENT (VN (CLS Il) (V pleut)) (PONCT .)))")
+    train(tiny_config(max_epochs=1), [tree] * 4, [tree], tmp_path / "model")
+    capsys.readouterr()
+    assert main(["models", "verify", str(tmp_path / "model")]) == 0
+    shown = Tree.from_string(capsys.readouterr().out.partition("the model parses: ")[2])
+    assert set(shown.tags()) <= {"CLS", "V", "PONCT"}
 
 
 def test_a_damaged_model_is_not(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:

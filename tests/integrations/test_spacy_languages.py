@@ -227,8 +227,41 @@ def test_parts_of_speech_are_set_on_demand(by_hand: Callable[..., Any]) -> None:
     assert {token.pos_ for token in by_hand("It works.", tree)} == {""}
 
 
-def test_parts_of_speech_need_penns_tags(models: Callable[[str], str]) -> None:
-    with pytest.raises(UsageError, match="pos needs a model that predicts Penn's tags, and de doesn't"):
+@pytest.mark.parametrize(
+    ("language", "tree", "parts"),
+    [
+        (
+            "fr",
+            "(S (NP (DET Le) (NC chat)) (VN (CLO l') (V a) (VPP vu)) (PP (P+D au) (NP (NPP Lac))) (PONCT .))",
+            "DET NOUN PRON AUX VERB ADP PROPN PUNCT",
+        ),
+        ("fr-CA", "(S (VN (V dort) (CLS -il)) (PONCT ?))", "VERB PRON PUNCT"),
+        ("is", "(S (NP (pfn Hún)) (VP (so_fh kom) (PP (fs í) (NP (no bæ)))) (grm .))", "PRON VERB ADP NOUN PUNCT"),
+        ("fo", "(IP (NP (PRO-N Eg)) (HVPI havi) (VBN sæð) (NP (N-A skip$) (D-A $ið)))", "PRON AUX VERB NOUN DET"),
+        ("is-historical", "(IP (CONJ og) (VBDI fór) (NEG eigi) (N21-D alla) (ZZZ x))", "CCONJ VERB ADV NOUN X"),
+        ("id", "(S (NP (NNO Anak) (ART itu)) (VP (VBT makan) (NP (NNO nasi))) (PUN .))", "NOUN DET VERB NOUN PUNCT"),
+        ("ja", "(IP (PP (N 猫) (P が)) (VB 寝) (P て) (VB2 いる) (-LRB- -LRB-))", "NOUN ADP VERB ADP AUX PUNCT"),
+    ],
+)  # fmt: skip
+def test_universal_parts_of_speech_of_other_treebanks(language: str, tree: str, parts: str) -> None:
+    assert universal_tags(Tree.from_string(tree), language) == parts.split()
+
+
+def test_parts_of_speech_follow_the_models_language(models: Callable[[str], str]) -> None:
+    for language in ("en", "fr"):  # both models have Penn's tags, which a French model doesn't
+        doc = pipeline(language, model=models(language), pos=True)("Le chat dort.")
+        assert ({token.pos_ for token in doc} == {"X"}) == (language == "fr")
+
+
+@pytest.mark.parametrize("language", ["ja", "zh"])
+def test_text_without_spaces_needs_a_pipeline_of_its_language(models: Callable[[str], str], language: str) -> None:
+    with pytest.raises(UsageError, match=f"spaCy finds no words in text for the model {language}") as it:
+        pipeline("xx", model=models(language))("我喜欢猫。")
+    assert it.value.hint == f'use spacy.blank("{language}")'
+
+
+def test_parts_of_speech_need_tags_that_we_know(models: Callable[[str], str]) -> None:
+    with pytest.raises(UsageError, match="pos needs a model with tags whose parts of speech we know, and de has none"):
         pipeline("de", model=models("de"), pos=True)("Er schlief.")
     with pytest.raises(UsageError, match="disable_tagger leaves them out"):
         pipeline("en", model=models("en"), pos=True, disable_tagger=True)

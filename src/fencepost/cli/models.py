@@ -63,15 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def run_verify(arguments: argparse.Namespace) -> int:
+    from fencepost.features.lexical_kinds import reads
     from fencepost.parsing.load import load
     from fencepost.storage.model_folder import ModelFolder
     from fencepost.trees.treebank import Sentence
 
-    sentence = Sentence(("It", "rained", "."), ("PRP", "VBD", "."))  # with tags, for models that read them
     folder = ModelFolder.open(arguments.model)  # verifies the checksums
     several = folder.vocabularies.treebanks if folder.language is None else ()
     for name in [f"{arguments.model}:{language}" for language in several] or [arguments.model]:
-        (tree,) = load(name).parse([sentence])
+        parser = load(name)
+        tags = ("PRP", "VBD", ".") if reads(parser.config, "tags") else None
+        (tree,) = parser.parse([Sentence(("It", "rained", "."), tags)])
         print(f"{name}: every file has its checksum, and the model parses: {tree}")
     return 0
 

@@ -208,7 +208,7 @@ class FencepostComponent:
         for index, tag in zip(task.words, analysis.tree.tags(), strict=True):
             task.doc[index].tag_ = tag
         if self.pos:
-            for index, part in zip(task.words, universal_tags(analysis.tree), strict=True):
+            for index, part in zip(task.words, universal_tags(analysis.tree, self.parser.text_language), strict=True):
                 task.doc[index].pos_ = part
 
     # A stored pipeline contains its model, so that it can be moved to another machine.

@@ -8,11 +8,13 @@ from typing import Final
 from spacy.tokens import Doc
 
 from fencepost.errors import UsageError
+from fencepost.integrations.universal_tags import has_universal_tags
 from fencepost.parsing.parser import Parser
 from fencepost.text.languages import is_language, sentence_language
 from fencepost.text.sentences import split_sentences
 
 _ANY: Final = frozenset({"xx", "mul"})  # several languages
+_WITHOUT_SPACES: Final = frozenset({"ja", "zh", "th", "lo", "km", "my", "bo"})  # between words
 _NORWEGIAN: Final = frozenset({"no", "nb", "nn"})
 
 
@@ -24,9 +26,14 @@ def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
             f"the pipeline's language is {language}, and the model {name} parses {known}",
             hint=f'use spacy.blank("{_base(known)}"), spacy.blank("xx") for any language, or a model for {language}',
         )
-    if pos and (_base(known) != "en" or not parser.config.scorer.predict_tags):
+    if language is not None and _base(language) in _ANY and _base(known) in _WITHOUT_SPACES:
         raise UsageError(
-            f"pos needs a model that predicts Penn's tags, and {name} doesn't",
+            f"in a pipeline for any language, spaCy finds no words in text for the model {name}, which parses {known}",
+            hint=f'use spacy.blank("{_base(known)}")',
+        )
+    if pos and not (parser.config.scorer.predict_tags and has_universal_tags(known)):
+        raise UsageError(
+            f"pos needs a model with tags whose parts of speech we know, and {name} has none",
             hint="leave out pos; the model's own tags, if it predicts any, are in token.tag_",
         )
 
