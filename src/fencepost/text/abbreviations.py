@@ -40,7 +40,7 @@ STARTERS: Final = _words(
     "many some most all each another both several such one two three first last now today yesterday mr mrs ms dr "
     "later meanwhile once during despite instead moreover furthermore thus therefore perhaps maybe please let until "
     "though indeed finally nevertheless nor neither nobody nothing everyone everything someone something every even "
-    "still only very well yes"
+    "still only very well yes thanks thank sorry ok okay oh hi hello"
 )
 DAYS_AND_MONTHS: Final = _words(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun "

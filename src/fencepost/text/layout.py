@@ -36,15 +36,17 @@ _BEGINS: Final = re.compile(
 # The line before: does nothing that follows belong to it?
 _GREETING: Final = rf"(?:Dear|Hi|Hello|Hey)(?:[^\S\n]+[A-Z]?[A-Za-z'-]+\.?){{0,4}}[,:]{_BLANKS}(?=\n)"
 _CLOSING: Final = (
-    r"(?:(?:With )?(?:[Vv]ery )?(?:[Bb]est|[Kk]ind|[Ww]arm|[Kk]indest|[Ww]armest) (?:regards|wishes)|Regards|Best|Cheers|Love"
-    r"|All the best|(?:Many )?[Tt]hanks(?: again| so much| in advance)?|Thank you|Sincerely(?: yours)?|Respectfully(?: yours)?"
-    rf"|Yours(?: (?:sincerely|faithfully|truly|ever))?),{_BLANKS}(?=\n)"
+    r"(?:(?:With )?(?:[Vv]ery )?(?:[Bb]est|[Kk]ind(?:est)?|[Ww]arm(?:est)?) (?:regards|wishes)|Regards|Best"
+    r"|All the best|Cheers|Love|(?:Many )?[Tt]hanks(?: again| so much| in advance)?|Thank you"
+    rf"|Yours(?: (?:sincerely|faithfully|truly|ever))?|(?:Sincerely|Respectfully)(?: yours)?),{_BLANKS}(?=\n)"
 )
 _CHAPTER: Final = (
     r"(?:Chapter|Part|Section|Act|Scene|Book|Appendix) "
     rf"(?:[0-9]{{1,3}}|[A-Z]|[IVXLC]{{1,6}}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten){_BLANKS}(?=\n)"
 )
-_STANDS_ALONE: Final = re.compile(rf"{_BLANKS}(?:{_HEADER}|{_HEADING}|{_RULE}|{_FENCE}|\||{_GREETING}|{_CLOSING}|{_CHAPTER})")
+_STANDS_ALONE: Final = re.compile(
+    rf"{_BLANKS}(?:{_HEADER}|{_HEADING}|{_RULE}|{_FENCE}|\||{_GREETING}|{_CLOSING}|{_CHAPTER})"
+)
 _LABELLED: Final = re.compile(rf"{_BLANKS}{_LABEL}")
 _IS_ITEM: Final = re.compile(rf"{_BLANKS}(?:{_ITEM}|{_NUMBER})")
 _QUOTED_MAIL: Final = re.compile(r"[^\S\n]*(>?)[^\S\n]*(?=\S)")

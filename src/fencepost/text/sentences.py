@@ -52,7 +52,7 @@ _FRONTED: Final = re.compile(
 )
 _STATE: Final = re.compile(r"[A-Za-z],\s(?:Cal|Del|Ga|Ill|Ind|La|Mass|Miss|Mo|Ore|Pa|Wash)\Z")
 _REST_OF_CITATION: Final = re.compile(r"\s(?:[A-Z][a-z]{0,4}\.|[0-9])")
-_CAMEL_CASE: Final = re.compile(r"[a-z]{1,2}[A-Z]")
+_IN_SMALL_LETTERS: Final = re.compile(r"[a-z]{1,2}[A-Z]|(?:www|https?)\Z")  # eBay, https://
 # A small word before a stop without a blank, and the next word: "We left.She stayed."
 _GLUED: Final = re.compile(r"(?<![^\s\"'“‘(])[A-Za-z]?[a-z']{2,20}\Z")
 _AFTER_GLUE: Final = re.compile(r"(I(?=['\s])|[A-Z][a-z]{1,20}(?=[,'\s]))")
@@ -161,7 +161,7 @@ def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end
     following = ahead[1] if ahead else ""
     spelled = spelling[ahead.start(1) : ahead.end(1)].lower() if ahead else ""
     starts = following[:1].isupper() and spelled in words.starters
-    is_small = following[:1].islower() and not _CAMEL_CASE.match(following)
+    is_small = following[:1].islower() and not _IN_SMALL_LETTERS.match(following)
     if is_small and not _begins_in_lower_case(classes, begin, stop.start()):
         return False
     if spelled in words.never_first or (ahead and "[" in ahead[0] and _NOTE.fullmatch(classes, end)):
@@ -248,8 +248,12 @@ def _ends_after_period(
         return not (any(map(str.isdigit, following)) or _ROMAN.fullmatch(following))
     if lower in words.cited and not starts and _REST_OF_CITATION.match(classes, period + 1):
         return False
-    if words is ENGLISH and _STATE.search(classes, max(begin, period - _LONGEST_WORD), period):
-        return starts
+    if (
+        words is ENGLISH
+        and following[:1].isdigit()
+        and _STATE.search(classes, max(begin, period - _LONGEST_WORD), period)
+    ):
+        return False
     if lower == "al":
         return starts or not classes.endswith("et al", begin, period)
     if lower in ("a.m", "p.m") and _TIME.search(classes, max(begin, period - _LONGEST_WORD), period):

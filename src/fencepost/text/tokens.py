@@ -123,7 +123,11 @@ def _spans(classes: str) -> Iterator[tuple[int, int]]:
             end = end_of_url(classes, start, end)
         elif match.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
             end -= 1
-        elif match.lastgroup == "word" and _ELIDED_G.match(classes, max(start, end - 4)) and not _is_quoted(classes, start):
+        elif (
+            match.lastgroup == "word"
+            and _ELIDED_G.match(classes, max(start, end - 4))
+            and not _is_quoted(classes, start)
+        ):
             end += 1
         yield start, end
         position = end
