@@ -118,9 +118,7 @@ class _Rows(dict[str, int]):
         self._signs = signs
 
     def __missing__(self, word: str) -> int:
-        row = self._signs.get(word, _WORD)
-        if row == _WORD and is_sign(word):
-            row = _RARE_SIGN + _kind(word)
+        row = self._signs.get(word, _RARE_SIGN + _kind(word) if is_sign(word) else _WORD)
         if len(self) >= WORDS_KEPT:
             self.clear()
         if len(word) <= LETTERS_KEPT:
