@@ -94,7 +94,8 @@ def test_best_trees_probabilities_and_lists_agree_on_what_is_impossible(folder: 
     for tree, analysis in zip(parser.parse(words), parser.iter_analyze(words, 3), strict=True):
         assert analysis.trees[0].tree == tree
         assert all(np.isfinite(each.score) for each in analysis.trees)
-        assert all(0 <= each.probability <= 1 for each in analysis.constituents)
+        probabilities = [each.probability for each in analysis.constituents]
+        assert all(each is not None and 0 <= each <= 1 for each in probabilities)
         for each in analysis.trees:
             for phrase in each.tree.subtrees("PP"):
                 assert not set(phrase.tags()) <= {"CD", "DT", "NN", "NNS", "PRP", "PRP$"}

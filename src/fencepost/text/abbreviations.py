@@ -22,11 +22,11 @@ BEFORE_NUMBERS: Final = _words(
     "supp ver pg pgs cir stat jan feb mar apr jun jul aug sep sept oct nov dec"
 )
 # The same before another abbreviation: "Fed. R. Civ. P. 12", "by the Fed".
-CITED: Final = _words("fed civ crim evid bankr cal sup")
+CITED: Final = _words("fed civ crim evid bankr sup id")
 # These may end a sentence. Even then the period stays part of the abbreviation, not a token of its own.
 OTHERS: Final = _words(
     "inc corp ltd co cos bros llc plc jr sr esq dept assn univ ave blvd rd hwy bldg apt ph.d "
-    "ala ariz ark calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex va vt wis wyo "
+    "ala ariz ark cal calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex va vt wis wyo "
     "mon tue tues thu thur thurs fri hr hrs lb lbs oz ft tsp tsps tbsp tbsps"
 )
 # The same, but any capital after it begins a sentence.

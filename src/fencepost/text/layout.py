@@ -44,12 +44,15 @@ _CHAPTER: Final = (
     r"(?:Chapter|Part|Section|Act|Scene|Book|Appendix) "
     rf"(?:[0-9]{{1,3}}|[A-Z]|[IVXLC]{{1,6}}|One|Two|Three|Four|Five|Six|Seven|Eight|Nine|Ten){_BLANKS}(?=\n)"
 )
-_STANDS_ALONE: Final = re.compile(
-    rf"{_BLANKS}(?:{_HEADER}|{_HEADING}|{_RULE}|{_FENCE}|\||{_GREETING}|{_CLOSING}|{_CHAPTER})"
-)
+_STANDS_ALONE: Final = re.compile(rf"{_BLANKS}(?:{_HEADER}|{_HEADING}|{_RULE}|{_FENCE}|\||{_GREETING}|{_CHAPTER})")
+_CLOSES_A_LETTER: Final = re.compile(rf"{_BLANKS}{_CLOSING}")
+_NOT_SMALL: Final = re.compile(r"[^\S\n]*[^a-z\s]")
 _LABELLED: Final = re.compile(rf"{_BLANKS}{_LABEL}")
 _IS_ITEM: Final = re.compile(rf"{_BLANKS}(?:{_ITEM}|{_NUMBER})")
-_QUOTED_MAIL: Final = re.compile(r"[^\S\n]*(>?)[^\S\n]*(?=\S)")
+_GOES_ON: Final = re.compile(
+    r"(?:,|\b(?:[Aa]n?|[Tt]he|and|at|by|for|from|in|of|on|or|to|with|Dr\.|Mrs?\.|Ms\.|St\.))\s*\Z"
+)
+_QUOTED_MAIL: Final = re.compile(r"[^\S\n]*(?=\S)(>?)")
 _HEADS_A_SECTION: Final = re.compile(rf"{_BLANKS}{_SECTION}")
 _BEGINS_WITH_NUMBER: Final = re.compile(rf"\s*(?:{_NUMBER}|{_BRACKETED})")
 _BEGINS_WITH_MARK: Final = re.compile(rf"\s*(?:(?P<bullet>{BULLET})|[0-9]{{1,2}}\)\s)")
@@ -68,6 +71,8 @@ def is_line_border(classes: str, begin: int, line_end: int) -> bool:
     line = classes[line_start : line_end + 1]
     if _ends_quoted_mail(classes, line, line_end):
         return True
+    if _CLOSES_A_LETTER.match(line) and _NOT_SMALL.match(classes, line_end + 1):
+        return True
     if kind in ("numbered", "bracketed") and _precedes_item(classes, begin, line, kind):
         return True
     if _STANDS_ALONE.match(line) or (("\t" in line or "    " in line) and _COLUMNS.search(line)):
@@ -77,7 +82,8 @@ def is_line_border(classes: str, begin: int, line_end: int) -> bool:
     if kind not in ("capital", "label"):
         return False
     # The line after a short item, if it isn't indented, is no part of the item.
-    if line_start == begin and len(line) <= _SHORT_LINE and _IS_ITEM.match(line) and classes[line_end + 1].isupper():
+    is_short_item = line_start == begin and len(line) <= _SHORT_LINE and _IS_ITEM.match(line) is not None
+    if is_short_item and classes[line_end + 1].isupper() and not _GOES_ON.search(line):
         return True
     in_capitals = line.isupper() and sum(map(str.isalpha, line)) >= _FEWEST_CAPITALS
     return in_capitals or (len(line) <= _SHORT_LINE and _HEADS_A_SECTION.match(line) is not None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import require_choice
-from fencepost.text.character_classes import BULLET, DASH, EMOJI, EXTENDER, FULL_STOP, JOINER, classify
+from fencepost.text.character_classes import BULLET, DASH, EMOJI, EXTENDER, FULL_STOP, JOINER, OTHER, classify
 from fencepost.text.conventions import ENGLISH, SentenceWords
 from fencepost.text.languages import rules
 from fencepost.text.layout import is_line_border, item_border
@@ -51,7 +51,7 @@ _FRONTED: Final = re.compile(
     r"\W{0,64}(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s(?:[^,;:]|(?<=[0-9]):(?=[0-9])){0,30}"
 )
 _STATE: Final = re.compile(r"[A-Za-z],\s(?:Cal|Del|Ga|Ill|Ind|La|Mass|Miss|Mo|Ore|Pa|Wash)\Z")
-_REST_OF_CITATION: Final = re.compile(r"\s(?:[A-Z][a-z]{0,4}\.|[0-9])")
+_REST_OF_CITATION: Final = re.compile(rf"\s(?:[A-Z][a-z]{{0,4}}\.|[0-9]|{OTHER})")
 _IN_SMALL_LETTERS: Final = re.compile(r"[a-z]{1,2}[A-Z]|(?:www|https?)\Z")  # eBay, https://
 # A small word before a stop without a blank, and the next word: "We left.She stayed."
 _GLUED: Final = re.compile(r"(?<![^\s\"'“‘(])[A-Za-z]?[a-z']{2,20}\Z")
