@@ -20,6 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from fencepost.backends.base import FunctionReader, Parsed, Scored, not_finite, require_finite
 from fencepost.backends.charts import decode
 from fencepost.backends.exported_weights import load_exported_weights
+from fencepost.backends.ruled_out import RuledOut
 from fencepost.chart import cky
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
 from fencepost.config.settings import Config
@@ -303,28 +304,6 @@ class TorchBackend:
         if self.model.training:
             self.model.eval()
         return TorchBatch.of(batch, self.device)
-
-
-class RuledOut:
-    """``ImpossibleLabels`` on a device. The host never waits for it."""
-
-    def __init__(self, impossible: ImpossibleLabels, device: torch.device) -> None:
-        self._labels = torch.from_numpy(impossible.labels).to(device)
-        self._nominal = torch.from_numpy(impossible.nominal).to(device)
-
-    def spans(self, batch: TorchBatch, tags: Tensor) -> Tensor:
-        """True for each span [S] that is made of nominal words alone; ``tags`` [W]."""
-        sentences = torch.arange(len(batch.lengths), device=tags.device)
-        last_posts = torch.arange(len(tags), device=tags.device) + 1
-        last_posts += sentences.repeat_interleave(batch.lengths, output_size=len(tags))
-        steps = torch.zeros(len(tags) + len(sentences), dtype=torch.int32, device=tags.device)
-        before = steps.index_copy(0, last_posts, (~self._nominal[tags]).int()).cumsum(0)
-        return before[batch.span_starts] == before[batch.span_ends]
-
-    def apply_(self, scores: Tensor, nominal: Tensor) -> None:
-        """Lowers the scores [S, L] of impossible labels to -inf."""
-        ruled_out = scores[:, self._labels].masked_fill(nominal[:, None], -torch.inf)
-        scores.index_copy_(1, self._labels, ruled_out)
 
 
 def _best_tags(scores: Tensor) -> Tensor:
