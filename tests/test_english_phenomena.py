@@ -284,3 +284,19 @@ def test_both_readings_are_among_the_five_best_trees(
     assert any(one <= each for each in found)
     assert any(other <= each and not one - other <= each for each in found)
     assert not {"NX", "NAC"} & {label for each in found for label, _ in each}
+
+
+# Rates
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"),
+    [
+        ("Shares fell to $3.75 a share.", "a share"),
+        ("It costs $5 a pound.", "a pound"),
+        ("The bonus is $40 a ton.", "a ton"),
+        ("He drives sixty miles an hour.", "an hour"),
+    ],
+)
+def test_a_rate_is_a_noun_phrase(parser: Parser, text: str, rate: str) -> None:
+    assert ("NP", rate) in constituents(parsed(parser, text))

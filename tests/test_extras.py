@@ -21,6 +21,7 @@ BUILT_ON_EXTRAS = {
     "backends/charts.py",
     "backends/exported_t5.py",
     "backends/exported_weights.py",
+    "backends/ruled_out.py",
     "backends/torch.py",
     "backends/weights_in_order.py",
     "experiments",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from fencepost.errors import ModelError
 from fencepost.features import possible_tags
-from fencepost.features.possible_tags import OFTEN, PossibleTags, TagCorrector, is_sign
+from fencepost.features.possible_tags import MARKS, OFTEN, PossibleTags, TagCorrector, is_sign
 from fencepost.features.vocab import Vocab
 from fencepost.features.vocabularies import TOKEN_MARKS, Vocabularies
 from fencepost.trees.tree import Leaf
@@ -38,7 +38,8 @@ def test_a_corrected_tag_is_possible_and_a_possible_tag_is_not_corrected(
     possible = PossibleTags.of(seen)
     words, tags = [word for word, _ in given], [tag for _, tag in given]
     for word, before, after in zip(words, tags, corrected(possible, words, tags), strict=True):
-        allowed = possible.signs.get(word, possible.rare_signs) if is_sign(word) else possible.words
+        rare = [tag for tag in possible.rare_signs if tag not in MARKS or set(MARKS[tag]) & set(word)]
+        allowed = possible.signs.get(word, rare or possible.rare_signs) if is_sign(word) else possible.words
         assert after in (allowed or TAGS)
         assert after == before or before not in allowed
 
@@ -64,7 +65,16 @@ def test_a_rare_sign_may_have_the_tag_of_every_sign() -> None:
     possible = PossibleTags.of(leaves(seen))
     assert list(possible.signs) == [","]
     assert possible.rare_signs == (",", "SYM", "POS")
-    assert corrected(possible, ["☎", "§", "§"], ["POS", "SYM", "NN"]) == ["POS", "SYM", ","]
+    assert corrected(possible, ["☎", "§", "§"], ["POS", "SYM", "NN"]) == ["POS", "SYM", "SYM"]
+
+
+@pytest.mark.parametrize(
+    ("sign", "tag", "expected"),
+    [("😱", ".", "SYM"), ("|", ",", "SYM"), ("?!!", ".", "."), (",,", ",", ","), ("^_^", ":", ":"), ("!!!", ",", ".")],
+)
+def test_a_rare_sign_has_a_tag_of_punctuation_only_if_it_has_the_mark(sign: str, tag: str, expected: str) -> None:
+    possible = PossibleTags.of(leaves({(".", "."): 50, (",", ","): 40, ("SYM", "+"): 30, (":", ":"): 20}))
+    assert corrected(possible, [sign], [tag]) == [expected]
 
 
 def test_words_keep_rare_tags() -> None:

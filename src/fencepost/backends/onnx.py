@@ -18,6 +18,7 @@ from fencepost.errors import ModelError
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.batching import pieces
 from fencepost.features.constituents import Constituents
+from fencepost.features.impossible_labels import ImpossibleLabels
 from fencepost.features.lexical_kinds import LETTERS, SUBWORDS
 from fencepost.features.vocabularies import TreebankPart
 from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS
@@ -40,8 +41,10 @@ class OnnxBackend:
         labels: int,
         subword_table: SubwordTable | None = None,
         part: TreebankPart | None = None,
+        impossible: ImpossibleLabels | None = None,
     ) -> None:
         """``graphs`` are given by the names of their files; ``labels`` is the number of labels, of this ``part``."""
+        self._impossible = impossible if config.scorer.predict_tags else None
         self._model, self._spans = graphs[ONNX], graphs[SPANS]
         self._functions = graphs.get(FUNCTIONS)
         self._letters, self._subwords = graphs.get(LETTERS), graphs.get(SUBWORDS)
@@ -59,7 +62,7 @@ class OnnxBackend:
         """``threads`` share each matrix product, which helps with one sentence; for a file, use several processes."""
         table = SubwordTable(folder.path / SUBWORD_TABLE) if folder.has(SUBWORD_TABLE) else None
         graphs, known = open_graphs(folder, table, threads), folder.chosen_vocabularies
-        return cls(graphs, folder.config, len(known.labels), table, known.part)
+        return cls(graphs, folder.config, len(known.labels), table, known.part, ImpossibleLabels.of(known))
 
     @property
     def overlaps(self) -> bool:
@@ -81,9 +84,17 @@ class OnnxBackend:
             for piece in _cut(fenceposts, *pairs)
         ]
         best, labels = (np.concatenate(column) for column in zip(*parts, strict=True))
+        others = self._others_before(tags, batch.lengths)
+        if self._impossible is not None:
+            doubtful = np.flatnonzero(np.isin(labels, self._impossible.labels))
+            doubtful = doubtful[others[pairs[0][doubtful]] == others[pairs[1][doubtful]]]
+            for low in range(0, len(doubtful), CELLS):
+                cells = doubtful[low : low + CELLS]
+                scores = self._label_scores(_spans(fenceposts, pairs[0][cells], pairs[1][cells]), others)
+                best[cells], labels[cells] = scores.max(axis=1), scores.argmax(axis=1)
         if self._force_root:
             roots = packing.roots(batch.lengths)
-            scores = self._label_scores(_spans(fenceposts, pairs[0][roots], pairs[1][roots]))
+            scores = self._label_scores(_spans(fenceposts, pairs[0][roots], pairs[1][roots]), others)
             best[roots], labels[roots] = scores[:, 1:].max(axis=1), 1 + scores[:, 1:].argmax(axis=1)
         require_finite(best)
         if not 0 <= labels.min() <= labels.max() < self._labels:
@@ -94,7 +105,8 @@ class OnnxBackend:
 
     def score(self, batch: Batch, *, functions: bool = False) -> Scored:
         fenceposts, tags, vectors = self._encode(batch, functions)
-        parts = (self._label_scores(piece) for piece in _cut(fenceposts, *_pairs(batch.lengths)))
+        others = self._others_before(tags, batch.lengths)
+        parts = (self._label_scores(piece, others) for piece in _cut(fenceposts, *_pairs(batch.lengths)))
         reader = self._function_reader(vectors, batch.lengths)
         return Scored(SpanScores.from_pieces(parts, batch.lengths), tags, reader)
 
@@ -104,9 +116,18 @@ class OnnxBackend:
         assert vectors is not None
         return vectors
 
-    def _label_scores(self, spans: dict[str, npt.NDArray[Any]]) -> Floats:
+    def _others_before(self, tags: Ints | None, lengths: Ints) -> Ints:
+        if self._impossible is None or tags is None:
+            return np.zeros(0, np.int64)
+        return self._impossible.others_before(tags, lengths)
+
+    def _label_scores(self, spans: dict[str, npt.NDArray[Any]], others: Ints) -> Floats:
+        """The scores of all labels, -inf for impossible ones; ``others`` counts the words before each fencepost."""
         (scores,) = self._spans.run({**spans, **self._chosen}, scores=(*_cells(spans), self._labels))
         require_finite(scores)
+        if self._impossible is not None:
+            nominal = np.flatnonzero(others[spans["starts"]] == others[spans["ends"]])
+            scores[nominal[:, None], self._impossible.labels] = -np.inf
         return scores
 
     def _function_reader(self, vectors: Floats | None, lengths: Ints) -> FunctionReader | None:

@@ -20,12 +20,14 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from fencepost.backends.base import FunctionReader, Parsed, Scored, not_finite, require_finite
 from fencepost.backends.charts import decode
 from fencepost.backends.exported_weights import load_exported_weights
+from fencepost.backends.ruled_out import RuledOut
 from fencepost.chart import cky
 from fencepost.chart.scores import Floats, LabelChart, SpanScores
 from fencepost.config.settings import Config
 from fencepost.errors import ModelError, UsageError, require_device
 from fencepost.features.batch import Batch, Ints
 from fencepost.features.constituents import Constituents
+from fencepost.features.impossible_labels import ImpossibleLabels
 from fencepost.features.vocabularies import TOKEN_MARKS, TreebankPart, Vocabularies
 from fencepost.model.build import VocabSizes, build_model
 from fencepost.model.cells import label_roots_, root_cells
@@ -151,7 +153,15 @@ def at_precision(precision: Precision, device: torch.device) -> Iterator[None]:
 class TorchBackend:
     """One model in memory on one device."""
 
-    def __init__(self, model: ParserModel, config: Config, device: torch.device, precision: Precision = "fp32") -> None:
+    def __init__(
+        self,
+        model: ParserModel,
+        config: Config,
+        device: torch.device,
+        precision: Precision = "fp32",
+        impossible: ImpossibleLabels | None = None,
+    ) -> None:
+        self._ruled_out = None if impossible is None or model.tag_scorer is None else RuledOut(impossible, device)
         self.model = model
         self.device = device
         self.precision: Precision = precision
@@ -169,7 +179,8 @@ class TorchBackend:
             keep_part(model, part)
         if precision == "bf16":
             lower(model)
-        return cls(model.to(torch_device), folder.config, torch_device, precision)
+        impossible = ImpossibleLabels.of(folder.chosen_vocabularies)
+        return cls(model.to(torch_device), folder.config, torch_device, precision, impossible)
 
     @property
     def overlaps(self) -> bool:
@@ -193,7 +204,7 @@ class TorchBackend:
         with at_precision(self.precision, self.device):
             y = self.model.encode(tensors, self.plan)
             tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
-            best, labels = self._best_labels(y, tensors)
+            best, labels = self._best_labels(y, tensors, tags)
             reader = self.function_reader(y, tensors, batch.lengths) if functions else None
         if self.device.type == "cpu":
             return lambda: _on_host(best, labels, tags, batch.lengths, reader)
@@ -229,7 +240,7 @@ class TorchBackend:
 
         return read
 
-    def _best_labels(self, y: Tensor, batch: TorchBatch) -> tuple[Tensor, Tensor]:
+    def _best_labels(self, y: Tensor, batch: TorchBatch, tags: Tensor | None) -> tuple[Tensor, Tensor]:
         """The best score and label of every span, a piece of the chart at a time.
 
         The hidden vectors and label scores of all spans of a 1,000-word sentence would take more than a gigabyte.
@@ -238,14 +249,19 @@ class TorchBackend:
         fenceposts = scorer.project(y, batch)
         size = CUDA_CELLS if self.device.type == "cuda" else CPU_CELLS
         best, labels = torch.empty_like(batch.span_starts, dtype=torch.float32), torch.empty_like(batch.span_starts)
+        nominal = self._nominal_spans(batch, tags)
         for low in range(0, len(best), size):
             cells = slice(low, low + size)
             scores = scorer.score(fenceposts, batch.span_starts[cells], batch.span_ends[cells])
+            if nominal is not None and self._ruled_out is not None:
+                self._ruled_out.apply_(scores, nominal[cells])
             # A new tensor for each piece's result would fragment the memory that the next piece needs.
             torch.max(scores, dim=1, out=(best[cells], labels[cells]))
         if self._force_root:
             roots = root_cells(batch.lengths)
             root_scores = scorer.score(fenceposts, batch.span_starts[roots], batch.span_ends[roots])
+            if nominal is not None and self._ruled_out is not None:
+                self._ruled_out.apply_(root_scores, nominal[roots])
             label_roots_(best, labels, root_scores, batch.lengths)
         return best, labels.int()
 
@@ -255,13 +271,20 @@ class TorchBackend:
         with self._here(), at_precision(self.precision, self.device):
             y = self.model.encode(tensors, self.plan)
             scores = self.model.span_scorer(y, tensors)
-            tag_scores = None if self.model.tag_scorer is None else self.model.tag_scorer(y, tensors)
+            best_tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
+            nominal = self._nominal_spans(tensors, best_tags)
             reader = self.function_reader(y, tensors, batch.lengths) if functions else None
-        tags: Ints | None = None if tag_scores is None else _best_tags(tag_scores).cpu().numpy()
+        tags: Ints | None = None if best_tags is None else best_tags.cpu().numpy()
+        if not scores.isfinite().all():
+            raise not_finite()
+        if nominal is not None and self._ruled_out is not None:
+            self._ruled_out.apply_(scores, nominal)
         scores_on_host = scores.cpu().numpy()
-        require_finite(scores_on_host)
         spans = SpanScores.from_packed(scores_on_host, batch.lengths)
         return Scored(spans, tags, reader)
+
+    def _nominal_spans(self, batch: TorchBatch, tags: Tensor | None) -> Tensor | None:
+        return None if self._ruled_out is None or tags is None else self._ruled_out.spans(batch, tags)
 
     @torch.inference_mode()
     def vectors(self, batch: Batch) -> Floats:

@@ -22,7 +22,10 @@ OFTEN: Final = 10  # a sign seen less often may have every tag that signs have
 SLIP: Final = 0.01  # a smaller share of a sign's tags are slips of the treebank
 WORDS_KEPT: Final = 50_000  # in the cache ...
 LETTERS_KEPT: Final = 50  # ... which takes only words of at most this many letters
-_WORD, _RARE_SIGN, _FIRST_SIGN = 0, 1, 2  # rows of the table
+# Penn's tags of punctuation, and the marks that a rare sign with such a tag has one of: no emoji is a comma.
+MARKS: Final = {".": ".!?…。！？।؟۔", ",": ",،、", "-LRB-": "([{<", "-RRB-": ")]}>", "``": "`\"'“‘„«", "''": "'\"”’»"}
+_KINDS: Final = 2 ** len(MARKS)  # of rare signs, by the marks that they have
+_WORD, _RARE_SIGN, _FIRST_SIGN = 0, 1, 1 + _KINDS  # rows of the table
 
 Tags = tuple[str, ...]  # most frequent first
 
@@ -31,12 +34,17 @@ def is_sign(word: str) -> bool:
     return not any(map(str.isalnum, word))
 
 
+def _kind(sign: str) -> int:
+    """The number of a rare sign's kind: one bit for each entry of ``MARKS``."""
+    return sum(any(mark in sign for mark in marks) << bit for bit, marks in enumerate(MARKS.values()))
+
+
 @dataclass(frozen=True)
 class PossibleTags:
     """Where a list is empty, every tag is possible."""
 
     signs: Mapping[str, Tags]  # of each sign seen often
-    rare_signs: Tags
+    rare_signs: Tags  # each may have those whose marks it has
     words: Tags
 
     @classmethod
@@ -61,6 +69,11 @@ class PossibleTags:
         }
         return PossibleTags(signs, _joined(self.rare_signs, other.rare_signs), _joined(self.words, other.words))
 
+    def of_rare_signs(self, kind: int) -> Tags:
+        """The tags of rare signs of a kind."""
+        missing = [tag for bit, tag in enumerate(MARKS) if not kind >> bit & 1]
+        return tuple(tag for tag in self.rare_signs if tag not in missing) or self.rare_signs
+
     def to_json(self) -> dict[str, Any]:
         signs = {sign: list(tags) for sign, tags in self.signs.items()}
         return {"signs": signs, "rare_signs": list(self.rare_signs), "words": list(self.words)}
@@ -81,7 +94,7 @@ class TagCorrector:
     """Replaces impossible tags in a model's predictions."""
 
     def __init__(self, possible: PossibleTags, tags: Vocab) -> None:
-        groups = [possible.words, possible.rare_signs, *possible.signs.values()]
+        groups = [possible.words, *map(possible.of_rare_signs, range(_KINDS)), *possible.signs.values()]
         numbers = [[tags.ids[tag] for tag in group] or range(len(tags)) for group in groups]
         self._possible: npt.NDArray[np.bool_] = np.zeros((len(groups), len(tags)), bool)
         for row, allowed in zip(self._possible, numbers, strict=True):
@@ -105,7 +118,7 @@ class _Rows(dict[str, int]):
         self._signs = signs
 
     def __missing__(self, word: str) -> int:
-        row = self._signs.get(word, _RARE_SIGN if is_sign(word) else _WORD)
+        row = self._signs.get(word, _RARE_SIGN + _kind(word) if is_sign(word) else _WORD)
         if len(self) >= WORDS_KEPT:
             self.clear()
         if len(word) <= LETTERS_KEPT:

@@ -10,7 +10,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 # No sentence ends with these: a name or an explanation follows.
-NEVER_LAST: Final = _words("mr mrs ms messrs mme mlle dr drs prof profs st mt vs e.g i.e cf viz approx")
+NEVER_LAST: Final = _words("mr mrs ms messrs mme mlle dr drs prof profs st mt vs e.g i.e cf viz approx incl excl esp")
 # The same, but small letters make them ordinary words ("ten reps", "a rev").
 TITLES: Final = _words(
     "gen gens sen sens rep reps gov govs lt col cols sgt capt cmdr adm maj cpl pvt rev hon pres supt atty msgr"
@@ -19,13 +19,15 @@ TITLES: Final = _words(
 # These are abbreviations before a number, and ordinary words otherwise ("no", "art").
 BEFORE_NUMBERS: Final = _words(
     "no nos art arts p pp par para paras sect sec secs op fig figs eq eqs ref refs vol vols ch chap ca tel ext app ct "
-    "supp ver jan feb mar apr jun jul aug sep sept oct nov dec"
+    "supp ver pg pgs cir stat jan feb mar apr jun jul aug sep sept oct nov dec"
 )
+# The same before another abbreviation: "Fed. R. Civ. P. 12", "by the Fed".
+CITED: Final = _words("fed civ crim evid bankr sup id")
 # These may end a sentence. Even then the period stays part of the abbreviation, not a token of its own.
 OTHERS: Final = _words(
     "inc corp ltd co cos bros llc plc jr sr esq dept assn univ ave blvd rd hwy bldg apt ph.d "
-    "ala ariz ark calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex va vt wis wyo "
-    "mon tue tues thu thur thurs fri hr hrs lb lbs oz ft"
+    "ala ariz ark cal calif colo conn fla kan ky md mich minn mont neb nev okla tenn tex va vt wis wyo "
+    "mon tue tues thu thur thurs fri hr hrs lb lbs oz ft tsp tsps tbsp tbsps"
 )
 # The same, but any capital after it begins a sentence.
 ENDS_A_LIST: Final = "etc"
@@ -38,7 +40,7 @@ STARTERS: Final = _words(
     "many some most all each another both several such one two three first last now today yesterday mr mrs ms dr "
     "later meanwhile once during despite instead moreover furthermore thus therefore perhaps maybe please let until "
     "though indeed finally nevertheless nor neither nobody nothing everyone everything someone something every even "
-    "still only very well yes"
+    "still only very well yes thanks thank sorry ok okay oh hi hello"
 )
 DAYS_AND_MONTHS: Final = _words(
     "monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun "

@@ -29,6 +29,7 @@ _SPECIAL: Final = {
     "\ufe0f": EXTENDER,
     "\u20e3": EXTENDER,
     "\u2010": "-",
+    "\u2212": "-",
     "\u2011": "-",
     "’": "'",
     "ʼ": "'",

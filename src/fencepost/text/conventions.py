@@ -29,6 +29,7 @@ class SentenceWords:
     never_last: frozenset[str] = _NO_WORDS  # a name or an explanation follows
     titles: frozenset[str] = _NO_WORDS  # the same, but only with a capital
     before_numbers: frozenset[str] = _NO_WORDS  # abbreviations before a number, otherwise ordinary words
+    cited: frozenset[str] = _NO_WORDS  # abbreviations before a number or another abbreviation, otherwise words
     others: frozenset[str] = _NO_WORDS  # may end a sentence, before a word that often begins one
     never_first: frozenset[str] = _NO_WORDS
     starters: frozenset[str] = _NO_WORDS  # words that often begin a sentence
@@ -45,6 +46,7 @@ ENGLISH: Final = SentenceWords(
     never_last=english.NEVER_LAST,
     titles=english.TITLES,
     before_numbers=english.BEFORE_NUMBERS,
+    cited=english.CITED,
     others=english.OTHERS,
     never_first=english.NEVER_FIRST,
     starters=english.STARTERS,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from fencepost.errors import require_choice
-from fencepost.text.character_classes import BULLET, EMOJI, EXTENDER, FULL_STOP, JOINER, classify
+from fencepost.text.character_classes import BULLET, DASH, EMOJI, EXTENDER, FULL_STOP, JOINER, OTHER, classify
 from fencepost.text.conventions import ENGLISH, SentenceWords
 from fencepost.text.languages import rules
 from fencepost.text.layout import is_line_border, item_border
@@ -27,8 +27,9 @@ class Span(NamedTuple):
 
 # Where a sentence may end: stops, also spaced ones (". . ."), line ends, and marks of the next item of a list.
 _ENDS: Final = re.compile(
-    rf"[.!?…{FULL_STOP}\n{BULLET})]"  # one set of characters comes first: the search for it is fast
-    rf"(?:(?<=[.!?…])[.!?…]*(?:\s\.+(?![A-Za-z0-9.]))*|(?<={FULL_STOP}){FULL_STOP}*|(?<=[\n{BULLET}])|(?<=[0-9]\))(?=\s))"
+    rf"[.!?…{FULL_STOP}\n{BULLET}){DASH}-]"  # one set of characters comes first: the search for it is fast
+    rf"(?:(?<=[.!?…])[.!?…]*(?:\s\.+(?![A-Za-z0-9.]))*|(?<={FULL_STOP}){FULL_STOP}*|(?<=[\n{BULLET}])|(?<=[0-9]\))(?=\s)"
+    rf"|(?<=[{DASH}-])(?=[\"”]\s[\"“]))"  # “But how—” “Listen!”
 )
 # Quotes, brackets, numbers of notes and emoji that belong to the stop before them.
 _CLOSERS: Final = re.compile(
@@ -46,7 +47,15 @@ _LONGEST_WORD: Final = 24
 _UNIT: Final = re.compile(r"[0-9]\s?(?:[a-z]|°\s?[CFK])\Z")
 _TIME: Final = re.compile(r"[0-9]\s?[ap]\.m\Z", re.IGNORECASE)
 _PRONOUN_I: Final = re.compile(r"\b(?:and|or|nor|than|as|not|am|is|was)\sI\Z")
-_FRONTED: Final = re.compile(r"\W{0,64}(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s[^,;:]{0,30}")
+_FRONTED: Final = re.compile(
+    r"\W{0,64}(?:At|By|Around|About|Until|Before|After|From|Since|On|In)\s(?:[^,;:]|(?<=[0-9]):(?=[0-9])){0,30}"
+)
+_STATE: Final = re.compile(r"[A-Za-z],\s(?:Cal|Del|Ga|Ill|Ind|La|Mass|Miss|Mo|Ore|Pa|Wash)\Z")
+_REST_OF_CITATION: Final = re.compile(rf"\s(?:[A-Z][a-z]{{0,4}}\.|[0-9]|{OTHER})")
+_IN_SMALL_LETTERS: Final = re.compile(r"[a-z]{1,2}[A-Z]|(?:www|https?)\Z")  # eBay, https://
+# A small word before a stop without a blank, and the next word: "We left.She stayed."
+_GLUED: Final = re.compile(r"(?<![^\s\"'“‘(])[A-Za-z]?[a-z']{2,20}\Z")
+_AFTER_GLUE: Final = re.compile(r"(I(?=['\s])|[A-Z][a-z]{1,20}(?=[,'\s]))")
 _ENUMERATION: Final = re.compile(r"\W{0,64}(?:[0-9]{1,3}(?:\.[0-9]{1,3})*|[A-Za-z]|[ivx]{1,5}|[IVX]{1,5})")
 _ORDINAL: Final = re.compile(r"[0-9]{1,2}|[IVX]{1,5}")
 _CLAUSE: Final = re.compile(r"\s([a-z]{1,20})(?=[\s,])")
@@ -144,7 +153,7 @@ def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end
     if stop[0][0] == FULL_STOP:
         return end == stop.end() or spelling[end] not in words.held_by  # as in 「はい。」と言った。
     if not classes[end].isspace():
-        return False
+        return end == stop.end() and words is ENGLISH and _lacks_blank(classes, begin, stop.start(), end, words)
     mark, closers = "".join(stop[0].split()), classes[stop.end() : end]
     if EMOJI in closers or (" " in closers and words is ENGLISH):  # a smiley, not a French quote
         return True
@@ -152,7 +161,8 @@ def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end
     following = ahead[1] if ahead else ""
     spelled = spelling[ahead.start(1) : ahead.end(1)].lower() if ahead else ""
     starts = following[:1].isupper() and spelled in words.starters
-    if following[:1].islower() and not _begins_in_lower_case(classes, begin, stop.start()):
+    is_small = following[:1].islower() and not _IN_SMALL_LETTERS.match(following)
+    if is_small and not _begins_in_lower_case(classes, begin, stop.start()):
         return False
     if spelled in words.never_first or (ahead and "[" in ahead[0] and _NOTE.fullmatch(classes, end)):
         return False
@@ -160,8 +170,9 @@ def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end
     signs = (mark == ".", ")" in closers or "]" in closers, starts)
     if sum(signs) < 2 and _is_in_brackets(classes, begin, stop.start()):
         return False
+    is_answered = closers[-1:] in _CLOSING_QUOTES and ahead is not None and ahead[0].lstrip()[:1] in _OPENING_QUOTES
     if mark in ("...", "…", ".."):
-        ends = following not in ("", "I")
+        ends = following not in ("", "I") or is_answered
     elif mark == ".":
         ends = _ends_after_period(classes, spelling, begin, stop.start(), following, spelled, starts, words)
     else:
@@ -171,6 +182,15 @@ def _is_border(classes: str, spelling: str, begin: int, stop: re.Match[str], end
 
 _NOT_A_REPORT: Final = ("nothing", "no", "that", "of", "for")  # after "said", "asked" and the like
 _CLOSING_QUOTES: Final = ('"', "'", "”")
+_OPENING_QUOTES: Final = ('"', "“")
+
+
+def _lacks_blank(classes: str, begin: int, stop: int, end: int, words: SentenceWords) -> bool:
+    """True if the blank after a sentence is missing: the words around are ordinary, and the next often begins one."""
+    before, after = _GLUED.search(classes, max(begin, stop - _LONGEST_WORD), stop), _AFTER_GLUE.match(classes, end)
+    if before is None or after is None or after[1].lower() not in words.starters:
+        return False
+    return not any(before[0].lower() in group for group in (words.never_last, words.before_numbers, words.others))
 
 
 def _begins_in_lower_case(classes: str, begin: int, end: int) -> bool:
@@ -226,6 +246,14 @@ def _ends_after_period(
             return True
     if lower in words.before_numbers and not (len(word) == 1 and word.isupper()):
         return not (any(map(str.isdigit, following)) or _ROMAN.fullmatch(following))
+    if lower in words.cited and not starts and _REST_OF_CITATION.match(classes, period + 1):
+        return False
+    if (
+        words is ENGLISH
+        and following[:1].isdigit()
+        and _STATE.search(classes, max(begin, period - _LONGEST_WORD), period)
+    ):
+        return False
     if lower == "al":
         return starts or not classes.endswith("et al", begin, period)
     if lower in ("a.m", "p.m") and _TIME.search(classes, max(begin, period - _LONGEST_WORD), period):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from fencepost.text.abbreviations import ENDS_A_LIST, NEVER_LAST, OTHERS, TITLES
-from fencepost.text.character_classes import DASH, EMOJI, EXTENDER, FLAG_LETTER, JOINER, classify
+from fencepost.text.character_classes import DASH, EMOJI, EXTENDER, FLAG_LETTER, JOINER, OTHER, classify
 from fencepost.trees.tree import NOT_TEXT
 
 
@@ -22,17 +22,23 @@ class Token(NamedTuple):
 
 _W: Final = f"[A-Za-z0-9_{JOINER}{EXTENDER}]"
 _ELIDED: Final = "ol|o|nothin|somethin|goin|comin|doin|gettin|talkin|lookin|tryin|makin"
+_ELIDED_G: Final = re.compile(r"[A-Za-z]{2}in'(?![A-Za-z0-9'])")  # the end of "waitin'"
+_OPEN_QUOTE: Final = re.compile(r"(?<![^\s(\"“–-])['‘](?!(?i:em|til|bout|cause|n')(?![A-Za-z]))(?=\S)")
+_LONGEST_QUOTATION: Final = 1000  # characters
 # A hyphen stays with its word before "and" and the like, at a line end, and after up to three letters ("th- the").
 _LEFT_HANGING: Final = (
     r"-(?:(?=,|\s(?:and|or|nor|to|versus|vs)\b)|(?= ?\n)|(?<![A-Za-z0-9'][A-Za-z]{3}-)(?<=[A-Za-z]-)(?![^\s.?!]))"
 )
 _PATTERNS: Final = (
     r"(?P<url>(?:https?|ftp|file)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"
-    r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*)",
+    r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*"
+    rf"|(?<![^\s\"'“‘(\[`])(?:[A-Za-z]:\\(?={_W})[^\s<>|\"“”]*|(?:~/\.?|/\.?{_W}[A-Za-z0-9._+-]*/\.?){_W}[A-Za-z0-9._+/-]*))",
     r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,250}[A-Za-z0-9])?",
     rf"[@\#][A-Za-z_]{_W}*",
     r"(?<!\S)(?:[:;=][-o^']?[()\[\]DPpOo/\\|*]+|[:<]3+|[xX]D+)(?![^\s.,!?])",
+    rf"(?<!\S)(?:(?:\^_+\^|[oO]_+[oO]|-_+-|>_+<)(?![^\s.,!?])|{OTHER}\\_\(A\)_/{OTHER})",
     r"[-=]{1,3}>|<[-=]{1,3}|[<>!:]=",
+    r"`{3,}",
     rf"[0-9\#*]{EXTENDER}+",
     rf"{FLAG_LETTER}{{1,2}}",
     rf"{EMOJI}{EXTENDER}*(?:{JOINER}{EMOJI}{EXTENDER}*)*",
@@ -117,8 +123,19 @@ def _spans(classes: str) -> Iterator[tuple[int, int]]:
             end = end_of_url(classes, start, end)
         elif match.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
             end -= 1
+        elif (
+            match.lastgroup == "word"
+            and _ELIDED_G.match(classes, max(start, end - 4))
+            and not _is_quoted(classes, start)
+        ):
+            end += 1
         yield start, end
         position = end
+
+
+def _is_quoted(classes: str, start: int) -> bool:
+    """True if a single quote may be open, so that the next one closes it."""
+    return _OPEN_QUOTE.search(classes, max(0, start - _LONGEST_QUOTATION), start) is not None
 
 
 def end_of_url(classes: str, start: int, end: int) -> int:

@@ -13,6 +13,7 @@ from fencepost.backends.torch import TorchBackend, at_precision, vocab_sizes
 from fencepost.config.settings import Config
 from fencepost.errors import ModelError, TrainingError
 from fencepost.evaluation.params import load_params
+from fencepost.features.impossible_labels import ImpossibleLabels
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
@@ -77,7 +78,8 @@ class Trainer:
         self.masters = Masters(self.model, lower(self.model) if config.train.precision == "bf16" else {})
         self.parameters = self.masters.parameters
         self.average = Average(self.masters, config.train.average)
-        self.backend = TorchBackend(self.model, config, device, config.train.precision)
+        impossible = ImpossibleLabels.of(self.vocabularies)
+        self.backend = TorchBackend(self.model, config, device, config.train.precision, impossible)
         self.optimizer = adam(self.model, self.masters, config)
         # How far the run is
         self.schedule = Schedule()
