@@ -105,3 +105,8 @@ def test_models_with_other_tags_are_not_restricted() -> None:
     other = Tree.from_string("(TOP (S (NP (NN Katze)) (PP (APPR in) (NP (NN Haus)))))")
     assert ImpossibleLabels.of(Vocabularies.of([other], tiny_config())) is None
     assert ImpossibleLabels.of(Vocabularies.of(TREES, tiny_config())) is not None
+
+
+def test_imported_models_which_have_no_table_of_tags_are_not_restricted() -> None:
+    imported = dataclasses.replace(Vocabularies.of(TREES, tiny_config()), possible_tags=None)
+    assert ImpossibleLabels.of(imported) is None

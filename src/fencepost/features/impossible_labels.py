@@ -1,7 +1,8 @@
 """Which labels a span can't have, given the tags of its words: a prepositional phrase isn't made of nouns alone.
 
 A model that has seen few prices reads "a share" in "$3 a share" as a prepositional phrase. In Penn's English treebanks
-such a phrase has a preposition in it. Only models with Penn's English tags are restricted.
+such a phrase has a preposition in it. The rule is for models with Penn's English tags that also have a table of possible
+tags: imported models keep the trees that they have elsewhere.
 """
 
 from __future__ import annotations
@@ -32,10 +33,10 @@ class ImpossibleLabels:
 
     @classmethod
     def of(cls, vocabularies: Vocabularies) -> ImpossibleLabels | None:
-        """None if the model's treebank isn't written in Penn's English notation."""
+        """None if the model isn't to be restricted."""
         labels = [number for number, chain in enumerate(vocabularies.labels.chains) if PREPOSITIONAL in chain]
         tags = vocabularies.tags
-        if not labels or not tags.ids.keys() >= PENN_TAGS:
+        if vocabularies.possible_tags is None or not labels or not tags.ids.keys() >= PENN_TAGS:
             return None
         nominal = np.zeros(len(tags), np.bool_)
         nominal[[tags.ids[tag] for tag in NOMINAL_TAGS & tags.ids.keys()]] = True
