@@ -83,7 +83,9 @@ class Job:
         )
         part_bytes = options.part_bytes or default_part_bytes(files)
         language = text_language(folder.config.language, folder.language)
-        return cls(files, passed_over, settings, part_bytes, new_manifest(settings, name, part_bytes, files), language)
+        return cls(
+            files, passed_over, settings, part_bytes, new_manifest(settings, name, folder, part_bytes, files), language
+        )
 
 
 def run_corpus(options: Options, job: Job) -> Counts:
@@ -104,6 +106,7 @@ def run_corpus(options: Options, job: Job) -> Counts:
             closing(_parts(options, job, plan, todo)) as parts,
         ):
             bar.note = _note(total)
+            bar.begin()
             for part in parts:
                 if isinstance(part, FencepostError):
                     raise part
