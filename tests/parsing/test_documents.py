@@ -196,9 +196,10 @@ def test_a_call_with_the_wrong_kind_of_input_names_the_right_call(call: Any, mes
 
 
 def test_the_number_of_workers_is_checked_at_once(parser: Parser) -> None:
+    wrong: Any
     for wrong in (0, "2"):
         with pytest.raises(UsageError, match=f"workers must be at least 1, got {wrong!r}"):
-            parser.pipe(["One."], workers=wrong)  # type: ignore[call-overload]
+            parser.pipe(["One."], workers=wrong)
 
 
 def test_lists_of_trees_documents_and_analyses_draw_themselves(parser: Parser) -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -77,7 +77,7 @@ def over_an_encoder(folder: Path) -> Config:
 def test_another_process_prepares_the_same_batches(
     kind: str, batch_tokens: int, tmp_path: Path, process: BatchProcess
 ) -> None:
-    of_folder = {"vectors": with_vectors, "sub-tokens": over_an_encoder}
+    of_folder: dict[str, Callable[[Path], Config]] = {"vectors": with_vectors, "sub-tokens": over_an_encoder}
     of_folder |= {"letters": lambda _: tiny_config(), "functions": lambda _: function_config()}
     config = of_folder[kind](tmp_path)
     data = data_of(config)

@@ -118,9 +118,8 @@ _KEEP_THE_PERIOD: Final = NEVER_LAST | OTHERS | {ENDS_A_LIST}
 def _spans(classes: str) -> list[tuple[int, int]]:
     """The spans of tokens before contractions are split."""
     spans, position, last = [], 0, len(classes.rstrip())
-    while position is not None:
-        matches, position = _TOKEN.finditer(classes, position), None
-        for match in matches:
+    while True:
+        for match in _TOKEN.finditer(classes, position):
             start, end = span = match.span()
             if match.lastgroup is None:
                 spans.append(span)
@@ -133,7 +132,8 @@ def _spans(classes: str) -> list[tuple[int, int]]:
             if end != match.end():  # search again from where the token ends
                 position = end
                 break
-    return spans
+        else:
+            return spans
 
 
 def end_of_url(classes: str, start: int, end: int) -> int:
