@@ -55,9 +55,30 @@ def test_the_line_is_taken_away_after_an_error_too(terminal: Terminal) -> None:
 def test_a_total_gives_a_bar_a_rate_and_the_time_left() -> None:
     bar = Progress("parsing", total=400)
     bar.count = 100
-    assert bar.line(50.0) == "parsing [=====               ] 100/400 sentences, 2/s, 2:30 left"
+    assert bar.line(50.0) == "parsing [=====               ] 100/400 sentences, 2.0/s, 2:30 left"
     bar.count = 1
     assert bar.line(20.0).endswith("2:13:00 left")
+
+
+def test_a_rate_has_a_decimal_only_while_it_is_small() -> None:
+    bar = Progress("parsing", unit="documents")
+    rates = {0: "0/s", 3: "0.3/s", 96: "9.6/s", 104: "10/s", 54_321: "5,432/s"}
+    for bar.count, rate in rates.items():
+        assert bar.line(10.0).endswith(f" documents, {rate}")
+
+
+def test_a_line_can_be_drawn_before_anything_is_done(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fencepost.progress._REDRAW_SECONDS", 60.0)
+    with Progress("parsing", 7, "documents") as bar:
+        bar.note = "0 errors"
+        bar.begin()
+        assert "0/7 documents, 0/s, 0 errors" in terminal.getvalue()
+
+
+def test_a_line_is_not_drawn_early_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with Progress("parsing", 7) as bar:
+        bar.begin()
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("count", [0, 400, 500])

@@ -32,6 +32,11 @@ class Progress:
         if self._shown and time.monotonic() >= self._next:
             self._draw(time.monotonic())
 
+    def begin(self) -> None:
+        """Draws the line now, for work whose first step takes long."""
+        if self._shown:
+            self._draw(time.monotonic())
+
     def clear(self) -> None:
         """Clears the line, so that something else can be written; a later ``advance`` draws it again."""
         if self._shown:
@@ -42,12 +47,12 @@ class Progress:
         rate = (self.count - self._earlier) / seconds if seconds > 0 else 0.0
         note = f", {self.note}" if self.note else ""
         if not self.total:
-            return f"{self.what}: {self.count:,} {self.unit}, {rate:,.0f}/s{note}"
+            return f"{self.what}: {self.count:,} {self.unit}, {_rate(rate)}{note}"
         done = min(self.count / self.total, 1.0)
         bar = "=" * int(done * _BAR_WIDTH)
         left = f", {_clock((self.total - self.count) / rate)} left" if rate > 0 and self.count < self.total else ""
         shown = f"{self.what} [{bar:<{_BAR_WIDTH}}] {self.count:,}/{self.total:,} {self.unit}"
-        return f"{shown}, {rate:,.0f}/s{left}{note}"
+        return f"{shown}, {_rate(rate)}{left}{note}"
 
     def _draw(self, now: float) -> None:
         width = shutil.get_terminal_size().columns - 1  # the last column would wrap the line
@@ -80,6 +85,10 @@ def _is_terminal() -> bool:
 def _control(sequence: str) -> None:
     """Sends a control sequence of our own; ``cli.terminal`` makes standard error show all others."""
     getattr(sys.stderr, "control", sys.stderr.write)(sequence)
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:,.0f}/s" if rate >= 10 or rate == 0 else f"{rate:.1f}/s"
 
 
 def _clock(seconds: float) -> str:

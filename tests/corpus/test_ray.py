@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,18 @@ from pathlib import Path
 import pytest
 import ray  # noqa: F401
 
+from fencepost.cli.main import main
 from fencepost.corpus.manifest import model_fingerprint, versions
 from fencepost.corpus.part_maker import Failure, Part, PartSettings
 from fencepost.corpus.plan import Shard, make_plan
-from fencepost.corpus.ray import PartActor, _part_from_row, _part_to_row, _shard_from_text, _shard_to_text
+from fencepost.corpus.ray import (
+    PartActor,
+    _part_from_row,
+    _part_to_row,
+    _shard_from_text,
+    _shard_to_text,
+    require_reachable,
+)
 from fencepost.corpus.readers import Columns
 from fencepost.errors import WorkerError
 from fencepost.storage.find_model import find_model
@@ -78,3 +87,23 @@ def test_shards_and_parts_survive_the_way_to_other_nodes(shard: Shard) -> None:
     error = _part_from_row(_part_to_row(3, WorkerError("lost", hint="again")))
     assert isinstance(error, WorkerError)
     assert (error.message, error.hint) == ("lost", "again")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:{port}", "127.0.0.1:99999", "[::1]:{port}"])
+def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(
+    address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as unused:  # bound, but it doesn't listen
+        unused.bind(("127.0.0.1", 0))
+        address = address.format(port=unused.getsockname()[1])
+        path = write_jsonl(tmp_path / "in.jsonl", documents(1))
+        assert main(["corpus", str(path), "--out", str(tmp_path / "out"), "--ray", address]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: can't connect to Ray at {address}: ")
+    assert "hint: start a cluster with `ray start --head`" in message
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("address", ["", "auto", "local", "ray://127.0.0.1:1", "127.0.0.1"])
+def test_addresses_of_other_kinds_are_left_to_ray(address: str) -> None:
+    require_reachable(address)

@@ -52,6 +52,7 @@ def test_a_document_without_an_id_is_named_by_its_place(tmp_path: Path) -> None:
         (b'{"id": 1.5, "text": "It."}', Columns(), "'id' is a decimal number, not a string or a whole number"),
         (b'{"id": true, "text": "It."}', Columns(), "'id' is true or false, not a string or a whole number"),
         (b'{"id": "", "text": "It."}', Columns(), "'id' is empty"),
+        (b'{"id": "%s", "text": "It."}' % (b"x" * 10_001), Columns(), "'id' has 10,001 characters; at most 10,000"),
         (b'{"id": "x", "text": "\\ud800"}', Columns(), "'text' has half of a surrogate pair"),
         (b'{"id": "\\udc00", "text": "It."}', Columns(), "'id' has half of a surrogate pair"),
         (b'{"id": "x", "text": "\xff"}', Columns(), "not UTF-8: byte 0xff at byte 22"),

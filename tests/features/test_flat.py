@@ -38,3 +38,10 @@ def test_the_same_arrays_come_back_as_tensors() -> None:
     ):
         for name, array in ARRAYS.items():
             np.testing.assert_array_equal(found[name].numpy(), array, strict=True)
+
+
+def test_numbers_of_32_bits_become_numbers_of_64() -> None:
+    arrays = {"numbers": np.arange(3, dtype=np.int32)}
+    numbers = np.empty(3, np.int64)
+    lay_out(list(arrays.values()), numbers)
+    np.testing.assert_array_equal(split(numbers, forms(arrays))["numbers"], np.arange(3, dtype=np.int64), strict=True)

@@ -178,6 +178,8 @@ def test_data_that_is_not_a_document_is_refused(parser: Parser) -> None:
         (lambda parser: parser.parse_text(["A cat.", "A dog."]), "got .*\nhint: pipe(texts) takes many"),
         (lambda parser: parser.parse_text(b"A cat."), "text is bytes, not a string\nhint: decode it"),
         (lambda parser: parser.parse_text(Path("a.txt")), "text is a path, not a string\nhint: read it first"),
+        (lambda parser: parser.parse([["A cat."]]), "word 1, 'A cat.', is empty or contains spaces"),
+        (lambda parser: parser.parse([["A cat."]]), "parse_text(text) parses a text"),
         (lambda parser: parser.parse_document(None), "text must be a string, got None"),
         (lambda parser: parser.pipe("A cat."), "got one string\nhint: parse_document(text)"),
         (lambda parser: list(parser.pipe(["A cat.", 7])), "text 2 must be a string, got 7"),
@@ -194,8 +196,10 @@ def test_a_call_with_the_wrong_kind_of_input_names_the_right_call(call: Any, mes
 
 
 def test_the_number_of_workers_is_checked_at_once(parser: Parser) -> None:
-    with pytest.raises(UsageError, match="workers must be at least 1, got 0"):
-        parser.pipe(["One."], workers=0)
+    wrong: Any
+    for wrong in (0, "2"):
+        with pytest.raises(UsageError, match=f"workers must be at least 1, got {wrong!r}"):
+            parser.pipe(["One."], workers=wrong)
 
 
 def test_lists_of_trees_documents_and_analyses_draw_themselves(parser: Parser) -> None:

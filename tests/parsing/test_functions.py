@@ -11,6 +11,7 @@ import pytest
 
 from fencepost.errors import ModelError, UsageError
 from fencepost.export.onnx import export_onnx
+from fencepost.parsing.documents import Document
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers
@@ -47,6 +48,16 @@ def test_the_trees_are_the_same_but_for_their_functions(parser: Parser) -> None:
     assert list(parser.iter_parse(SENTENCES, functions=True)) == with_functions
     text = "the cat sleeps . Ada moved a letter ."
     assert [*map(without_functions, parser.parse_text(text, functions=True))] == parser.parse_text(text)
+
+
+@pytest.mark.parametrize("probabilities", [False, True])
+def test_a_document_with_functions_survives_json(parser: Parser, probabilities: bool) -> None:
+    text = ". ".join(" ".join(sentence) for sentence in SENTENCES) + "."
+    document = parser.parse_document(text, functions=True, probabilities=probabilities)
+    assert any("-" in part for tree in document.trees for part in str(tree).split() if part.startswith("("))
+    again = Document.from_dict(json.loads(json.dumps(document.to_dict())))
+    assert again == document
+    assert [each.constituents for each in again.sentences] == [each.constituents for each in document.sentences]
 
 
 def test_constituents_have_the_functions_of_the_labels_and_their_probabilities(parser: Parser) -> None:

@@ -22,7 +22,7 @@ from fencepost.features.vocabularies import Vocabularies
 from fencepost.parsing import chunks
 from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers
-from fencepost.text.stream import read_stream
+from fencepost.text.stream import _LONGEST_PIECE, read_stream
 from tests.samples import TREES, tiny_config
 
 LINES = [f"The {'old ' * (number % 23)}cat sat on mat number {number}.\n" for number in range(3_000)]
@@ -130,10 +130,10 @@ def test_after_the_first_no_batch_is_smaller_than_it_must_be(
     assert sum(map(len, backend.batches)) == len(LINES)
 
 
-def test_a_whole_text_is_split_once_in_parts(parser: Parser, calls: Counter[str]) -> None:
+def test_each_part_of_a_whole_text_is_split_once(parser: Parser, calls: Counter[str]) -> None:
     text = "".join(LINES)
     assert len(parser.parse_text(text)) == len(LINES)
-    assert calls == {"check": len(LINES), "split": math.ceil(len(text) / 2**16)}
+    assert calls == {"check": len(LINES), "split": math.ceil(len(text) / _LONGEST_PIECE)}
 
 
 def test_workers_are_given_checked_chunks_and_check_nothing(parser: Parser, calls: Counter[str]) -> None:

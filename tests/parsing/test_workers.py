@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -163,6 +164,48 @@ def test_a_killed_process_is_an_error_that_says_so(parser: Parser) -> None:
     with pytest.raises(WorkerError, match="killed"):
         list(trees)
     assert not multiprocessing.active_children()
+
+
+PROGRAM = """
+import sys
+from fencepost.parsing import pool
+
+class Sleeper:
+    def __init__(self, done): self.done = done
+    def do(self, job, chunk):
+        import os, pathlib, time
+        pathlib.Path(self.done, str(os.getpid())).touch()
+        time.sleep(60)
+
+if __name__ == "__main__":
+    crew = pool.Pool((Sleeper, (sys.argv[1],)), 2)
+    list(crew.do(None, iter([(1, [1]), (2, [1])]), lambda: False))
+"""
+
+
+def test_processes_end_in_the_middle_of_their_work_when_the_main_process_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    (tmp_path / "working").mkdir()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    main_process = subprocess.Popen([sys.executable, "program.py", "working"], cwd=tmp_path, env=environment)
+    deadline = time.monotonic() + 30
+    while len(pids := [int(path.name) for path in (tmp_path / "working").iterdir()]) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    main_process.kill()
+    main_process.wait()
+    while any(map(is_alive, pids)):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"  # ended, but not asked about
 
 
 def test_after_a_killed_process_the_next_list_is_parsed_by_new_ones(parser: Parser) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import time
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.text import tokenize
+from fencepost.text import tokenize, tokens
 from fencepost.trees.tree import Leaf
 
 ANY_TEXT = st.text(st.characters(categories=None), max_size=60)  # lone surrogates, controls and NUL included
@@ -164,3 +166,16 @@ def test_long_text_takes_little_time(piece: str) -> None:
     begun = time.process_time()
     tokenize(piece * (100_000 // len(piece)))
     assert time.process_time() - begun < 10  # 25 times what it takes; the square of the length would take minutes
+
+
+PIECES = st.sampled_from(
+    [*"ab .,;!?)'-/@:$", " ", "xD", "XD,", "US$5", "w/ ", "ol' ", "can't", "cannot ", "gonna", "www.a.com ", "e.g. "]
+)
+SLOWLY = re.compile("|".join(tokens._PATTERNS[1:]))
+
+
+@given(ENGLISH_LIKE | st.lists(PIECES, max_size=20).map("".join))
+def test_the_pattern_for_most_words_changes_no_token(text: str) -> None:
+    fast = tokenize(text)
+    with patch.object(tokens, "_TOKEN", SLOWLY), patch.object(tokens, "_may_have_contractions", lambda classes: True):
+        assert tokenize(text) == fast

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from fencepost.config.settings import Config, VectorsConfig
+from fencepost.config.settings import Config, PretrainedConfig, ScorerConfig, VectorsConfig
 from fencepost.config.toml import config_to_toml
 from fencepost.errors import InputError
 from fencepost.features.indexer import Indexer
@@ -30,6 +30,7 @@ from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence
 from tests.function_samples import function_config, function_trees
+from tests.pretrained_samples import write_encoder
 from tests.samples import TREES, tiny_config
 from tests.test_imports import modules_after
 
@@ -66,12 +67,19 @@ def with_vectors(folder: Path) -> Config:
     return replace(tiny_config(), lexical=("vectors",), vectors=vectors)
 
 
-@pytest.mark.parametrize("kind", ["letters", "functions", "vectors"])
+def over_an_encoder(folder: Path) -> Config:
+    encoder = PretrainedConfig(str(write_encoder(folder / "encoder")))
+    return replace(tiny_config(), lexical=("pretrained", "words", "tags"), pretrained=encoder, scorer=ScorerConfig(16))
+
+
+@pytest.mark.parametrize("kind", ["letters", "functions", "vectors", "sub-tokens"])
 @pytest.mark.parametrize("batch_tokens", [10_000, 12], ids=["one piece", "several pieces"])
 def test_another_process_prepares_the_same_batches(
     kind: str, batch_tokens: int, tmp_path: Path, process: BatchProcess
 ) -> None:
-    config = {"letters": tiny_config, "functions": function_config, "vectors": lambda: with_vectors(tmp_path)}[kind]()
+    of_folder: dict[str, Callable[[Path], Config]] = {"vectors": with_vectors, "sub-tokens": over_an_encoder}
+    of_folder |= {"letters": lambda _: tiny_config(), "functions": lambda _: function_config()}
+    config = of_folder[kind](tmp_path)
     data = data_of(config)
     process.read(data, batch_tokens)
     ready(process)
@@ -166,6 +174,30 @@ def test_training_goes_on_in_the_same_way_when_the_process_is_killed(process: Ba
         weights_after(trainer, 2)
     assert all(map(torch.equal, weights_after(trainer, 1), expected))  # without a second warning
     assert 3 <= own(trainer) <= 4  # the first, the last two, and perhaps the one before
+
+
+@pytest.mark.usefixtures("watched")
+def test_training_goes_on_in_the_same_way_when_the_process_stops_answering(
+    process: BatchProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fencepost.training.prefetch.PATIENCE", 0.5)
+    config = tiny_config(max_epochs=4)
+    expected = weights_after(Trainer(config, TREES, TREES, CPU), 5)
+    trainer = Trainer(config, TREES, TREES, CPU, process=process)
+    ready(process)
+    weights_after(trainer, 2)
+    os.kill(process._process.pid, signal.SIGSTOP)
+    with pytest.warns(UserWarning, match="so training is slower: it hasn't answered for 0 seconds"):
+        weights_after(trainer, 2)
+    os.kill(process._process.pid, signal.SIGCONT)  # and its late answer isn't taken for that to a later question
+    assert all(map(torch.equal, weights_after(trainer, 1), expected))
+    assert 3 <= own(trainer) <= 4
+
+
+def test_a_process_that_is_stopped_ends_with_its_block() -> None:
+    with BatchProcess() as process:
+        os.kill(process._process.pid, signal.SIGSTOP)
+    assert process._process.returncode == -signal.SIGKILL
 
 
 def test_an_error_in_the_data_is_raised_here(tmp_path: Path, process: BatchProcess) -> None:

@@ -124,5 +124,5 @@ def _bytes(number: float) -> str:
 
 def _hours(seconds: float) -> str:
     if seconds < 120:
-        return f"{seconds:,.0f} seconds"
+        return _count(round(seconds), "second")
     return f"{seconds / 60:,.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.1f} hours"

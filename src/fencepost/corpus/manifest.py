@@ -25,13 +25,15 @@ FORMAT: Final = 2
 _MOST_FILES: Final = 3  # named in a message
 
 
-def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Sequence[InputFile]) -> Manifest:
-    """``model`` is the model's name as the user gave it; the settings have its folder."""
+def new_manifest(
+    settings: PartSettings, model: str, folder: ModelFolder, part_bytes: int, inputs: Sequence[InputFile]
+) -> Manifest:
+    """``model`` is the name of the model in ``folder``, as the user gave it."""
     columns = asdict(settings.columns)
     return {
         "format": FORMAT,
         "complete": False,
-        "versions": versions(settings),
+        "versions": versions(settings, folder),
         "model": {
             "name": model,
             "fingerprint": model_fingerprint(Path(settings.model)),
@@ -51,9 +53,12 @@ def new_manifest(settings: PartSettings, model: str, part_bytes: int, inputs: Se
     }
 
 
-def versions(settings: PartSettings) -> dict[str, str]:
-    """The versions of everything that affects the bytes of a part: last digits of scores, letters and words."""
-    folder = ModelFolder.open(settings.model)
+def versions(settings: PartSettings, folder: ModelFolder | None = None) -> dict[str, str]:
+    """The versions of everything that affects the bytes of a part: last digits of scores, letters and words.
+
+    ``folder`` is the model's if it is open already: opening it reads all its files.
+    """
+    folder = folder or ModelFolder.open(settings.model)
     language = text_language(folder.config.language, settings.language)
     backend = default_backend(folder, settings.device)
     names = ["numpy", {"onnx": "onnxruntime", "torch": "torch"}[backend], *rules(language).packages]

@@ -147,11 +147,12 @@ def make_plan(
             if outline.id is not None:
                 names.append(_hash(outline.id))
             fields = fields or outline.fields
-            has_text = has_text or not outline.fields
+            has_text = has_text or outline.has_text
         advance(file.size)
     if fields and not has_text:
         raise UsageError(
-            f"no document has a field {columns.text!r}", hint=f"--text-column takes one of {', '.join(fields[:20])}"
+            f"no document has a text in the field {columns.text!r}",
+            hint=f"--text-column takes one of {', '.join(fields[:20])}",
         )
     return Plan(starts, counts, sizes, _repeated(files, columns, names))
 

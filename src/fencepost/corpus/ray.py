@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -19,6 +20,7 @@ from fencepost.corpus.plan import Shard, Slice
 from fencepost.errors import FencepostError, MissingExtraError, UsageError, WorkerError
 
 Row: TypeAlias = "dict[str, Any]"  # what Ray Data sends: columns of numbers, text and bytes
+_PATIENCE: Final = 10.0  # seconds to reach a cluster
 _AGAIN: Final = "run the same command again: it resumes where this run stopped"
 
 
@@ -97,11 +99,26 @@ def _connected(address: str) -> Any:
         try:
             ray.init(address or None, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError) as error:
-            hint = "start a cluster with `ray start --head`, or leave out the address"
-            raise UsageError(f"can't connect to Ray at {address or 'this machine'}: {error}", hint=hint) from error
+            raise _unreachable(address or "this machine", error) from error
     logging.getLogger("ray.data").setLevel(logging.ERROR)
     ray.data.DataContext.get_current().enable_progress_bars = False  # ours goes on
     return ray
+
+
+def require_reachable(address: str) -> None:
+    """Raises UsageError if nothing listens at ``HOST:PORT``. Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdecimal():  # an address of another kind
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except (OSError, OverflowError) as error:
+        raise _unreachable(address, getattr(error, "strerror", None) or error) from error
+
+
+def _unreachable(address: str, reason: object) -> UsageError:
+    hint = "start a cluster with `ray start --head`, or leave out the address"
+    return UsageError(f"can't connect to Ray at {address}: {reason}", hint=hint)
 
 
 def _shard_to_text(shard: Shard) -> str:

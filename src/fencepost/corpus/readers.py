@@ -18,6 +18,7 @@ from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS
 
 ID, TEXT = "id", "text"
 _TOO_LARGE: Final = f"more than {LARGEST >> 20} MB"
+_LONGEST_ID: Final = 10_000  # characters; it is written beside each sentence of its document
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Outline(NamedTuple):
     size: int  # bytes, roughly those of its text
     id: str | None  # None if it can't be read
     fields: tuple[str, ...] = ()  # those that it has, if its text isn't among them
+    has_text: bool = True
 
 
 class RawDocument(NamedTuple):
@@ -131,7 +133,8 @@ class _LineReader(_PackedReader):
 
     def outline(self) -> Iterator[Outline]:
         for line, document in self._read(1, 0, None):
-            yield Outline(line.number, line.offset, line.size, document.id, document.fields)
+            has_text = document.text is not None
+            yield Outline(line.number, line.offset, line.size, document.id, document.fields, has_text)
 
     def documents(self, record: int, offset: int, end: int | None) -> Iterator[RawDocument]:
         for _, document in self._read(record, offset, end):
@@ -192,6 +195,8 @@ def checked_id(value: object, name: str) -> tuple[str | None, str | None]:
         return None, f"{name!r} is {_shown(value)}, not a string or a whole number"
     if SURROGATE.search(value):
         return None, f"{name!r} has half of a surrogate pair, which isn't text"
+    if len(value) > _LONGEST_ID:
+        return None, f"{name!r} has {len(value):,} characters; at most {_LONGEST_ID:,} are allowed"
     return (value, None) if value else (None, f"{name!r} is empty")
 
 

@@ -235,7 +235,7 @@ class Parquet:
         return [texts, shift + starts, shift + ends, tags, forms]
 
     def _names(self, names: Sequence[str], numbers: Any) -> Any:
-        return self._arrays.strings(names).take(self._arrays.numbers(numbers, self._pa.int32()))
+        return self._arrays.chosen(names, numbers)
 
     def _lists(self, name: str, bounds: Any, columns: Sequence[Any]) -> Any:
         type_ = self._schema.field(name).type

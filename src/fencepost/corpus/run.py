@@ -13,7 +13,7 @@ from fencepost.corpus.manifest import Manifest, new_manifest
 from fencepost.corpus.output_folder import Counts, OutputFolder
 from fencepost.corpus.part_maker import Part, PartMaker, PartSettings
 from fencepost.corpus.plan import Plan, default_part_bytes, make_plan
-from fencepost.corpus.ray import parts_on_ray, require_ray
+from fencepost.corpus.ray import parts_on_ray, require_ray, require_reachable
 from fencepost.corpus.readers import Columns, require_libraries
 from fencepost.corpus.records import Format
 from fencepost.errors import FencepostError, UsageError, require_device, require_precision
@@ -83,12 +83,16 @@ class Job:
         )
         part_bytes = options.part_bytes or default_part_bytes(files)
         language = text_language(folder.config.language, folder.language)
-        return cls(files, passed_over, settings, part_bytes, new_manifest(settings, name, part_bytes, files), language)
+        return cls(
+            files, passed_over, settings, part_bytes, new_manifest(settings, name, folder, part_bytes, files), language
+        )
 
 
 def run_corpus(options: Options, job: Job) -> Counts:
     """Parses what isn't parsed yet, and returns what became of all documents."""
     folder = OutputFolder(options.out, job.manifest)
+    if options.ray is not None:
+        require_reachable(options.ray)
     with folder.opened():
         languages = LanguageReport(Path(job.manifest["model"]["name"]).name, job.language)
         if folder.is_complete:
@@ -104,6 +108,7 @@ def run_corpus(options: Options, job: Job) -> Counts:
             closing(_parts(options, job, plan, todo)) as parts,
         ):
             bar.note = _note(total)
+            bar.begin()
             for part in parts:
                 if isinstance(part, FencepostError):
                     raise part

@@ -12,6 +12,7 @@ from fencepost.features.batch import Array, Ints
 
 _BYTES: Final = {"int64": 8, "float32": 4, "bool": 1}
 _NAMES: Final = {np.dtype(name): name for name in _BYTES}  # numpy takes a while to make a name
+_NAMES[np.dtype(np.int32)] = "int64"  # numpy 1 counts in 32 bits on Windows
 
 
 class Form(NamedTuple):
@@ -41,7 +42,7 @@ def lay_out(arrays: Sequence[Array], out: Ints) -> None:
 
 
 def _numbers(array: Array) -> Ints:
-    if array.dtype == np.int64:
+    if array.dtype.kind == "i":
         return array.ravel()
     data = array.tobytes()
     return np.frombuffer(data + bytes(-len(data) % 8), np.int64)

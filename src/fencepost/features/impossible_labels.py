@@ -1,8 +1,8 @@
 """Which labels a span can't have, given the tags of its words: a prepositional phrase isn't made of nouns alone.
 
 A model that has seen few prices reads "a share" in "$3 a share" as a prepositional phrase. In Penn's English treebanks
-such a phrase has a preposition in it. The rule is for models with Penn's English tags that also have a table of possible
-tags: imported models keep the trees that they have elsewhere.
+such a phrase has a preposition in it. The rule is for models with Penn's English tags and a table of possible tags:
+imported models keep the trees that they have elsewhere.
 """
 
 from __future__ import annotations

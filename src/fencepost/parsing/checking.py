@@ -36,7 +36,10 @@ def _check(sentence: GivenSentence, number: int, needs_tags: bool) -> Sentence:
         real = real_words(words)
         check_tags(tags or ())
     except InputError as error:
-        raise InputError(f"sentence {number}: {error.message}") from None
+        hint = None
+        if any(any(map(str.isspace, word)) for word in words):
+            hint = "a sentence is a list of words; parse_text(text) parses a text, pipe(texts) many texts"
+        raise InputError(f"sentence {number}: {error.message}", hint=hint) from None
     except TypeError:
         raise InputError(f"sentence {number}: {_first_that_is_not_a_string(sentence)}") from None
     if needs_tags and tags is None:

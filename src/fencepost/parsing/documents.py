@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fencepost.errors import InputError, MismatchError
@@ -177,6 +178,7 @@ def _plain(part: Constituent) -> dict[str, Any]:
 
 
 def _read_sentences(text: str, sentences: Sequence[Mapping[str, Any]]) -> Iterator[ParsedSentence]:
+    last = 0  # the end of the sentence before
     for number, data in enumerate(sentences, 1):
         tokens = tuple(TaggedToken(**token) for token in data["tokens"])
         tree = Tree.from_string(data["tree"])
@@ -184,11 +186,37 @@ def _read_sentences(text: str, sentences: Sequence[Mapping[str, Any]]) -> Iterat
         for what, start, end in ((data["text"], data["start"], data["end"]), *(token[:3] for token in tokens)):
             if start < 0 or text[start:end] != what or len(what) != end - start:
                 raise MismatchError(f"{where}: {what!r} isn't the text from {start} to {end}")
+        _require_only_blanks(text, last, data["start"], f"before {where}")
+        last = data["end"]
+        bounds = [data["start"], *(place for token in tokens for place in (token.start, token.end)), last]
+        if bounds != sorted(bounds):
+            raise MismatchError(f"{where}: its tokens are not in order, or not inside it")
         if tree.tags() != [token.tag for token in tokens]:
             raise MismatchError(f"{where}: the tags of the tree are not those of the tokens")
         placed = tree.placed(text, tokens)
         score = float(_a((int, float), data["score"]))
-        yield _sentence(data["text"], data["start"], tokens, placed, score, _read_constituents(data))
+        if not isfinite(score):
+            raise MismatchError(f"{where}: its score is {score}")
+        constituents = _read_constituents(data)
+        if constituents is not None and not _agree(constituents, _constituents(placed)):
+            raise MismatchError(f"{where}: its constituents are not those of its tree")
+        yield _sentence(data["text"], data["start"], tokens, placed, score, constituents)
+    _require_only_blanks(text, last, len(text), "after the last sentence")
+
+
+def _agree(constituents: Sequence[Constituent], of_tree: Sequence[Constituent]) -> bool:
+    """True if they are the same; the labels in the tree may have functions."""
+    return len(constituents) == len(of_tree) and all(
+        (one.start, one.end) == (other.start, other.end) and f"{other.label}-".startswith(f"{one.label}-")
+        for one, other in zip(constituents, of_tree, strict=True)
+    )
+
+
+def _require_only_blanks(text: str, start: int, end: int, where: str) -> None:
+    if end < start:
+        raise MismatchError(f"{where}: sentences overlap, or are not in order")
+    if rest := text[start:end].strip():
+        raise MismatchError(f"{where}: {rest[:50]!r} is not part of any sentence")
 
 
 def _read_constituents(data: Mapping[str, Any]) -> tuple[Constituent, ...] | None:
@@ -198,7 +226,8 @@ def _read_constituents(data: Mapping[str, Any]) -> tuple[Constituent, ...] | Non
     for part in found:
         _a(str, part.label), _a(int, part.start), _a(int, part.end)
         for number in (part.probability, part.function_probability):
-            _a((int, float, type(None)), number)
+            if _a((int, float, type(None)), number) is not None and not 0 <= number <= 1:  # type: ignore[operator]
+                raise MismatchError(f"{number} isn't a probability")
     says_more = any(part.probability is not None or part.function_probability is not None for part in found)
     return found if says_more else None  # otherwise the tree says it all
 

@@ -6,6 +6,7 @@ and when this process dies. The processes of ``concurrent.futures`` would not (`
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections import deque
@@ -15,7 +16,8 @@ from dataclasses import dataclass
 from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.process import BaseProcess, parent_process
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from fencepost.errors import FencepostError, ModelError, UsageError, WorkerError
@@ -185,6 +187,7 @@ def _read_answer(connection: Connection) -> list[Any]:
 
 def _work(connection: Connection, load: Callable[..., Parser], source: tuple[object, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the main process ends the others
+    Thread(target=_end_with_the_main_process, daemon=True, name="fencepost-end").start()
     with suppress(EOFError, ConnectionError):  # the main process is gone
         try:
             parser: Parser = load(*source)
@@ -196,6 +199,14 @@ def _work(connection: Connection, load: Callable[..., Parser], source: tuple[obj
         while True:
             job, first, sentences = connection.recv()
             connection.send(_answer(partial(parser.do, job), first, sentences))
+
+
+def _end_with_the_main_process() -> None:
+    """Otherwise this process would finish its chunk first, and a part of a corpus may take minutes."""
+    main = parent_process()
+    if main is not None:
+        main.join()
+        os._exit(1)
 
 
 def _answer(work: Work, first: int, sentences: list[Sentence]) -> list[Any] | FencepostError:

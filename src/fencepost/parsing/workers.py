@@ -62,8 +62,8 @@ class Workers:
     """
 
     def __init__(self, parser: Parser, workers: int | None = None) -> None:
-        if workers is not None and workers < 1:
-            raise UsageError(f"workers must be at least 1, got {workers}", hint="use 1, or one per core")
+        if workers is not None and (not isinstance(workers, int) or workers < 1):
+            raise UsageError(f"workers must be at least 1, got {workers!r}", hint="use 1, or one per core")
         automatic = min(usable_cores(), MOST) if parser.runs_on_cpu else 1
         self._parser = parser
         self._workers = workers or automatic

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 from fencepost.text.abbreviations import ENDS_A_LIST, NEVER_LAST, OTHERS, TITLES
@@ -20,6 +21,8 @@ class Token(NamedTuple):
     form: str
 
 
+_token: Final = partial(tuple.__new__, Token)  # Token(*fields) takes twice as long
+
 _W: Final = f"[A-Za-z0-9_{JOINER}{EXTENDER}]"
 _ELIDED: Final = "ol|o|nothin|somethin|goin|comin|doin|gettin|talkin|lookin|tryin|makin"
 _ELIDED_G: Final = re.compile(r"[A-Za-z]{2}in'(?![A-Za-z0-9'])")  # the end of "waitin'"
@@ -30,6 +33,7 @@ _LEFT_HANGING: Final = (
     r"-(?:(?=,|\s(?:and|or|nor|to|versus|vs)\b)|(?= ?\n)|(?<![A-Za-z0-9'][A-Za-z]{3}-)(?<=[A-Za-z]-)(?![^\s.?!]))"
 )
 _PATTERNS: Final = (
+    r"[A-Za-z]+(?=[\s,;!?)])",  # most words: the patterns below would find the same, after more attempts
     r"(?P<url>(?:https?|ftp|file)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"
     r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*"
     rf"|(?<![^\s\"'“‘(\[`])(?:[A-Za-z]:\\(?={_W})[^\s<>|\"“”]*|(?:~/\.?|/\.?{_W}[A-Za-z0-9._+-]*/\.?){_W}[A-Za-z0-9._+/-]*))",
@@ -87,14 +91,17 @@ _TWO_WORDS: Final = {
     "y'all": 2,
     "c'mon": 3,
 }
+_TWO_PLAIN_WORDS: Final = [word for word in _TWO_WORDS if "'" not in word]
 ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
 
 def tokenize(sentence: str) -> list[Token]:
     """The tokens of one sentence. Its final period is a token of its own; other periods stay with their words."""
     classes = classify(sentence)
-    spans = [part for span in _spans(classes) for part in _parts(classes, *span)]
-    return list(_with_forms(sentence, classes, spans))
+    spans = _spans(classes)
+    if _may_have_contractions(classes):
+        spans = [part for span in spans for part in _parts(classes, *span)]
+    return _with_forms(sentence, classes, spans)
 
 
 def penn_forms(sentence: str, spans: list[tuple[int, int]]) -> list[str]:
@@ -114,23 +121,27 @@ def is_abbreviation(word: str) -> bool:
 _KEEP_THE_PERIOD: Final = NEVER_LAST | OTHERS | {ENDS_A_LIST}
 
 
-def _spans(classes: str) -> Iterator[tuple[int, int]]:
+def _spans(classes: str) -> list[tuple[int, int]]:
     """The spans of tokens before contractions are split."""
-    position, last = 0, len(classes.rstrip())
-    while match := _TOKEN.search(classes, position):
-        start, end = match.span()
-        if match.lastgroup == "url":
-            end = end_of_url(classes, start, end)
-        elif match.lastgroup == "word" and classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
-            end -= 1
-        elif (
-            match.lastgroup == "word"
-            and _ELIDED_G.match(classes, max(start, end - 4))
-            and not _is_quoted(classes, start)
-        ):
-            end += 1
-        yield start, end
-        position = end
+    spans, position, last = [], 0, len(classes.rstrip())
+    while True:
+        for match in _TOKEN.finditer(classes, position):
+            start, end = span = match.span()
+            if match.lastgroup is None:
+                spans.append(span)
+                continue
+            if match.lastgroup == "url":
+                end = end_of_url(classes, start, end)
+            elif classes[end - 1] == "." and _is_full_stop(classes, start, end, last):
+                end -= 1
+            elif _ELIDED_G.match(classes, max(start, end - 4)) and not _is_quoted(classes, start):
+                end += 1
+            spans.append((start, end))
+            if end != match.end():  # search again from where the token ends
+                position = end
+                break
+        else:
+            return spans
 
 
 def _is_quoted(classes: str, start: int) -> bool:
@@ -151,6 +162,13 @@ def _is_full_stop(classes: str, start: int, end: int, last: int) -> bool:
     return ends and not is_abbreviation(classes[start : end - 1])
 
 
+def _may_have_contractions(classes: str) -> bool:
+    if "'" in classes:
+        return True
+    lower = classes.lower()
+    return any(word in lower for word in _TWO_PLAIN_WORDS)
+
+
 def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     """A token, or the parts of a contraction: ``should | n't | 've``."""
     word = classes[start:end]
@@ -166,10 +184,15 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     return [(start, end), *reversed(parts)]
 
 
-def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> Iterator[Token]:
+def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> list[Token]:
     if not _MAY_CHANGE.search(classes) and not NOT_TEXT.search(sentence):
-        yield from (Token(text := sentence[start:end], start, end, text) for start, end in spans)
-        return
+        plain = [(text := sentence[start:end], start, end, text) for start, end in spans]
+        return list(map(_token, plain))
+    return list(_changed(sentence, classes, spans))
+
+
+def _changed(sentence: str, classes: str, spans: list[tuple[int, int]]) -> Iterator[Token]:
+    """The tokens of a sentence with forms that may differ from its text."""
     is_open = False
     for start, end in spans:
         text, mark = sentence[start:end], classes[start:end]

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Final
 
@@ -26,6 +26,7 @@ if sys.platform == "linux":
 
 CHILD: Final = "import sys; sys.path[:] = {path}; from fencepost.training.preparing import main; main()"
 PIPE: Final = 1 << 20  # bytes: most batches fit, so that reading one takes few calls
+PATIENCE: Final = 60.0  # seconds for a batch, which takes milliseconds
 
 
 class BatchProcess:
@@ -73,7 +74,10 @@ class BatchProcess:
 
     def answer(self) -> FlatBatch | str:
         """The batch that it was asked for, or why there is none."""
-        return self._answers.get()
+        try:
+            return self._answers.get(timeout=PATIENCE)
+        except Empty:  # it was stopped, or waits for a disk
+            return f"it hasn't answered for {PATIENCE:.0f} seconds"
 
     def _send(self, message: object) -> None:
         assert self._process.stdin is not None
