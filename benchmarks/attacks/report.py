@@ -31,7 +31,7 @@ def _table(outcomes: list[dict[str, Any]]) -> str:
         cells += [each["date"], f"`{each['command']}`"]
         lines.append(f"| {' | '.join(map(str, cells))} |\n")
     details = [f"- {each['attack']}: {_details(each)}\n" for each in outcomes if each["outcomes"] or each["note"]]
-    return "\n" + "".join(lines) + "\nWhat came of the cases:\n\n" + "".join(details) + "\n"
+    return "\n" + "".join(lines) + "\nHow the cases ended:\n\n" + "".join(details) + "\n"
 
 
 def _details(outcome: dict[str, Any]) -> str:
