@@ -109,7 +109,7 @@ def test_a_number_and_its_digits_are_one_id_and_the_reason_says_so(tmp_path: Pat
 def test_a_text_column_that_no_document_has_is_refused_with_the_fields_there_are(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "body": "It."}, {"id": 2, "body": "It."}])
     files, _ = find_inputs([str(path)], tmp_path / "out")
-    with pytest.raises(UsageError, match="no document has a text in the field 'text'") as caught:
+    with pytest.raises(UsageError, match="no document has text in the field 'text'") as caught:
         make_plan(files, Columns(), 100)
     assert caught.value.hint == "--text-column takes one of id, body"
 
@@ -118,7 +118,7 @@ def test_lines_that_cannot_be_read_hide_no_missing_text_column(tmp_path: Path) -
     path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "body": "It."}, [], {"id": 2, "text": None}])
     path.write_text(path.read_text() + '{"id": 3, "te\n')
     files, _ = find_inputs([str(path)], tmp_path / "out")
-    with pytest.raises(UsageError, match="no document has a text in the field 'text'"):
+    with pytest.raises(UsageError, match="no document has text in the field 'text'"):
         make_plan(files, Columns(), 100)
     write_jsonl(tmp_path / "b.jsonl", [{"id": 4, "text": "It."}])
     files, _ = find_inputs([str(path), str(tmp_path / "b.jsonl")], tmp_path / "out")

@@ -218,7 +218,7 @@ def test_other_settings_are_refused(folder: Path, changed: dict[str, Any], messa
     before = contents(folder / "out")
     with pytest.raises(UsageError, match=message) as caught:
         do(options(folder, **changed))
-    assert caught.value.hint == "run the same command as before to resume, or give another --out"
+    assert caught.value.hint == "run the same command as before to resume, or choose another --out folder"
     assert contents(folder / "out") == before
 
 
@@ -313,7 +313,7 @@ def test_a_complete_manifest_without_its_counts_is_refused(folder: Path, missing
     path.write_text(json.dumps(manifest))
     with pytest.raises(UsageError, match=rf"can't be read: it is complete but has no '{missing}'") as caught:
         do(options(folder))
-    assert caught.value.hint == "give another --out"
+    assert caught.value.hint == "choose another --out folder"
 
 
 @pytest.mark.parametrize("parts", [5, [5], [{"name": "part-00000.jsonl"}], {"name": 5}])

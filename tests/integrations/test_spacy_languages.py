@@ -94,6 +94,15 @@ def test_a_pipeline_of_another_language_is_an_error_that_says_what_to_do(
     assert f'spacy.blank("{model}")' in (it.value.hint or "")
 
 
+@pytest.mark.parametrize(("model", "fits"), [("fr", True), ("ja", False)])
+def test_a_pipeline_for_any_language_is_recommended_only_if_it_finds_words(
+    models: Callable[[str], str], model: str, fits: bool
+) -> None:
+    with pytest.raises(UsageError, match="pipeline's language is en") as it:
+        pipeline("en", model=models(model))("A cat.")
+    assert ('spacy.blank("xx")' in (it.value.hint or "")) == fits
+
+
 @pytest.mark.parametrize(("language", "model"), [("nb", "no"), ("xx", "de"), ("de", "mul"), ("pt", "pt-BR")])
 def test_languages_that_are_near_enough_are_fine(models: Callable[[str], str], language: str, model: str) -> None:
     with warnings.catch_warnings():
@@ -255,15 +264,15 @@ def test_parts_of_speech_follow_the_models_language(models: Callable[[str], str]
 
 @pytest.mark.parametrize("language", ["ja", "zh"])
 def test_text_without_spaces_needs_a_pipeline_of_its_language(models: Callable[[str], str], language: str) -> None:
-    with pytest.raises(UsageError, match=f"spaCy finds no words in text for the model {language}") as it:
+    with pytest.raises(UsageError, match=f"an xx pipeline can't split text into words for the model {language}") as it:
         pipeline("xx", model=models(language))("我喜欢猫。")
     assert it.value.hint == f'use spacy.blank("{language}")'
 
 
 def test_parts_of_speech_need_tags_that_we_know(models: Callable[[str], str]) -> None:
-    with pytest.raises(UsageError, match="pos needs a model with tags whose parts of speech we know, and de has none"):
+    with pytest.raises(UsageError, match="the model de has no tags that pos can turn into parts of speech"):
         pipeline("de", model=models("de"), pos=True)("Er schlief.")
-    with pytest.raises(UsageError, match="disable_tagger leaves them out"):
+    with pytest.raises(UsageError, match="disable_tagger turns them off"):
         pipeline("en", model=models("en"), pos=True, disable_tagger=True)
     nlp = pipeline("de", model=models("de"))
     assert all(token.tag_ and not token.pos_ for token in nlp("Er schlief."))

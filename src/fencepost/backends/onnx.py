@@ -122,7 +122,7 @@ class OnnxBackend:
         return self._impossible.others_before(tags, lengths)
 
     def _label_scores(self, spans: dict[str, npt.NDArray[Any]], others: Ints) -> Floats:
-        """The scores of all labels, -inf for impossible ones; ``others`` counts the words before each fencepost."""
+        """The scores of all labels, -inf for impossible ones; ``others`` is what ``others_before`` counts."""
         (scores,) = self._spans.run({**spans, **self._chosen}, scores=(*_cells(spans), self._labels))
         require_finite(scores)
         if self._impossible is not None:

@@ -1,4 +1,4 @@
-"""Rules labels out on torch, on the device that has the scores."""
+"""Rules out impossible labels on torch, on the device that holds the scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RuledOut:
         self._nominal = torch.from_numpy(impossible.nominal).to(device)
 
     def spans(self, batch: TorchBatch, tags: Tensor) -> Tensor:
-        """True for each span [S] that is made of nominal words alone; ``tags`` [W]."""
+        """True for each span [S] that has only nominal words; ``tags`` [W]."""
         sentences = torch.arange(len(batch.lengths), device=tags.device)
         last_posts = torch.arange(len(tags), device=tags.device) + 1
         last_posts += sentences.repeat_interleave(batch.lengths, output_size=len(tags))

@@ -26,7 +26,7 @@ def add_command(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "models",
         help="list the models that are installed",
-        description="List the models that `--model NAME` finds: name, language, size, scores on test sets, and where.",
+        description="List the models that `--model NAME` finds, with language, size, scores on test sets and path.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

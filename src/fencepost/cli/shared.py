@@ -21,7 +21,7 @@ def add_device_options(parser: Any) -> None:
         "--precision",
         choices=("fp32", "bf16"),
         default="fp32",
-        help="bf16 multiplies faster on a GPU, and a few trees may differ (default: fp32)",
+        help="bf16 is faster on a GPU, but a few trees may differ (default: fp32)",
     )
 
 

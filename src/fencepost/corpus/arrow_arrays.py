@@ -40,7 +40,7 @@ class ArrowArrays:
         return self._pa.StringArray.from_buffers(len(texts), *buffers, self._validity(valid))
 
     def chosen(self, texts: Sequence[str], numbers: npt.NDArray[np.integer[Any]]) -> Any:
-        """The text of each number. There are few texts, and many numbers."""
+        """The text for each number: few different texts, and many numbers."""
         encoded = [text.encode() for text in texts]
         sizes = np.array(list(map(len, encoded)), np.int64)
         bounds = np.zeros(len(numbers) + 1, np.int32)

@@ -59,7 +59,7 @@ def find_inputs(paths: Sequence[str], out: Path) -> tuple[list[InputFile], int]:
         for path in find_files([name]):
             if _is_below(path, out):
                 if is_file:
-                    raise UsageError(f"{path} is in the output folder {out}", hint="give another --out")
+                    raise UsageError(f"{path} is in the output folder {out}", hint="choose another --out folder")
             elif (format_ := _format(path)) is not None:
                 found.setdefault(os.path.realpath(path), _input_file(path, *format_))
             elif is_file or not path.is_file():

@@ -66,7 +66,7 @@ class OutputFolder:
             try:
                 lock.__enter__()
             except BlockingIOError:
-                hint = "wait for it, or give another --out"
+                hint = "wait for it, or choose another --out folder"
                 raise UsageError(f"another run is writing to {self.path}", hint=hint) from None
             try:
                 self.look()
@@ -171,10 +171,10 @@ class OutputFolder:
         """Reads the manifest, if there is one. Raises UsageError if the folder has the output of another run."""
         path = self.path / MANIFEST
         if self._state.is_symlink():
-            raise UsageError(f"{self._state} is a link, not a folder", hint="give another --out")
+            raise UsageError(f"{self._state} is a link, not a folder", hint="choose another --out folder")
         if not os.path.lexists(path):
             if strangers := [*self.path.glob("part-*"), *self.path.glob(ERRORS)]:
-                hint = "give another --out"
+                hint = "choose another --out folder"
                 raise UsageError(f"{self.path} has {strangers[0].name} but no {MANIFEST}", hint=hint)
             return
         try:
@@ -185,7 +185,7 @@ class OutputFolder:
         if changed:
             raise UsageError(
                 f"{self.path} has the output of another run: {'; '.join(changed)}",
-                hint="run the same command as before to resume, or give another --out",
+                hint="run the same command as before to resume, or choose another --out folder",
             )
         self._manifest = found
         self._has_begun = True
@@ -193,7 +193,7 @@ class OutputFolder:
             self._require_parts()
 
     def _tidy(self) -> None:
-        """Removes what a killed run was just writing, or hadn't yet removed."""
+        """Removes files that a killed run left half-written, or hadn't removed yet."""
         if not self._has_begun:
             return
         for unfinished in (*self.path.glob(f".part-*{PARTIAL}"), *map(self._growing, (MANIFEST, ERRORS, _PLAN))):
@@ -219,14 +219,16 @@ class OutputFolder:
                 raise ValueError(f"{names[0]!r} isn't the name of a part")
         except KeyError as error:
             problem = f"{self.path / MANIFEST} can't be read: it is complete but has no {error}"
-            raise UsageError(problem, hint="give another --out") from error
+            raise UsageError(problem, hint="choose another --out folder") from error
         except (TypeError, ValueError) as error:
-            raise UsageError(f"{self.path / MANIFEST} can't be read: {error}", hint="give another --out") from error
+            raise UsageError(
+                f"{self.path / MANIFEST} can't be read: {error}", hint="choose another --out folder"
+            ) from error
         for path, size in parts:
             if not path.is_file() or path.stat().st_size != size:
                 problem = f"{path} is not the file that the run wrote" if path.exists() else f"{path} is missing"
                 raise UsageError(
-                    f"{problem}, and the run is complete", hint="give another --out to make all parts again"
+                    f"{problem}, and the run is complete", hint="choose another --out folder to make all parts again"
                 )
 
     def _name(self, number: int) -> str:
@@ -264,13 +266,13 @@ def _json(data: object, indent: int | None = None) -> bytes:
 
 
 def _read(path: Path) -> Any:
-    """A JSON file of a run. The folder may be a stranger's, so it may be anything; see ``_WRONG``."""
+    """Reads a JSON file of a run. The folder may be a stranger's, so it may contain anything; see ``_WRONG``."""
     return parse_json(read_plain(path, _MOST).decode("utf-8"))
 
 
 def _unreadable(path: Path, error: Exception) -> UsageError:
     problem = error.strerror if isinstance(error, OSError) else str(error) if type(error) is ValueError else repr(error)
-    return UsageError(f"{path} can't be read: {problem}", hint="give another --out")
+    return UsageError(f"{path} can't be read: {problem}", hint="choose another --out folder")
 
 
 def _counts(state: dict[str, Any]) -> Counts:

@@ -151,7 +151,7 @@ def make_plan(
         advance(file.size)
     if fields and not has_text:
         raise UsageError(
-            f"no document has a text in the field {columns.text!r}",
+            f"no document has text in the field {columns.text!r}",
             hint=f"--text-column takes one of {', '.join(fields[:20])}",
         )
     return Plan(starts, counts, sizes, _repeated(files, columns, names))

@@ -1,4 +1,4 @@
-"""Which labels a span can't have, given the tags of its words: a prepositional phrase isn't made of nouns alone.
+"""Labels that a span can't have because of its words' tags: nouns alone aren't a prepositional phrase.
 
 A model that has seen few prices reads "a share" in "$3 a share" as a prepositional phrase. In Penn's English treebanks
 such a phrase has a preposition in it. The rule is for models with Penn's English tags and a table of possible tags:
@@ -33,7 +33,7 @@ class ImpossibleLabels:
 
     @classmethod
     def of(cls, vocabularies: Vocabularies) -> ImpossibleLabels | None:
-        """None if the model isn't to be restricted."""
+        """None if the rule doesn't apply to the model."""
         labels = [number for number, chain in enumerate(vocabularies.labels.chains) if PREPOSITIONAL in chain]
         tags = vocabularies.tags
         if vocabularies.possible_tags is None or not labels or not tags.ids.keys() >= PENN_TAGS:
@@ -43,9 +43,9 @@ class ImpossibleLabels:
         return cls(np.array(labels, np.int64), nominal)
 
     def others_before(self, tags: Ints, lengths: Ints) -> Ints:
-        """How many words that are not nominal come before each fencepost of a batch, from the tags of its words [W].
+        """Counts the words that aren't nominal before each fencepost of a batch, from the tags of its words [W].
 
-        A span is made of nominal words alone if its two fenceposts have the same number.
+        A span has only nominal words if its two fenceposts have the same count.
         """
         others = ~self.nominal[np.minimum(tags, len(self.nominal) - 1)]
         steps = np.zeros(int((lengths + 1).sum()), np.int64)

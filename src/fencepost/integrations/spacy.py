@@ -115,7 +115,7 @@ class FencepostComponent:
         """``language``: the pipeline's; the model must have the same one. None: any model."""
         if pos and disable_tagger:
             raise UsageError(
-                "pos needs the tags of the model, and disable_tagger leaves them out", hint="leave out one of the two"
+                "pos needs the model's tags, but disable_tagger turns them off", hint="use only one of the two"
             )
         self.spans_key = spans_key
         self.pos = pos

@@ -22,18 +22,19 @@ def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
     """Raises UsageError if the model doesn't fit the pipeline's language, or can't give universal parts of speech."""
     known, name = parser.text_language, parser.name
     if language is not None and not _is_same(language, known):
+        any_language = "" if _base(known) in _WITHOUT_SPACES else ', spacy.blank("xx") for any language'
         raise UsageError(
             f"the pipeline's language is {language}, and the model {name} parses {known}",
-            hint=f'use spacy.blank("{_base(known)}"), spacy.blank("xx") for any language, or a model for {language}',
+            hint=f'use spacy.blank("{_base(known)}"){any_language}, or a model for {language}',
         )
     if language is not None and _base(language) in _ANY and _base(known) in _WITHOUT_SPACES:
         raise UsageError(
-            f"in a pipeline for any language, spaCy finds no words in text for the model {name}, which parses {known}",
+            f"an {language} pipeline can't split text into words for the model {name}, which parses {known}",
             hint=f'use spacy.blank("{_base(known)}")',
         )
     if pos and not (parser.config.scorer.predict_tags and has_universal_tags(known)):
         raise UsageError(
-            f"pos needs a model with tags whose parts of speech we know, and {name} has none",
+            f"the model {name} has no tags that pos can turn into parts of speech",
             hint="leave out pos; the model's own tags, if it predicts any, are in token.tag_",
         )
 

@@ -190,16 +190,16 @@ def _read_sentences(text: str, sentences: Sequence[Mapping[str, Any]]) -> Iterat
         last = data["end"]
         bounds = [data["start"], *(place for token in tokens for place in (token.start, token.end)), last]
         if bounds != sorted(bounds):
-            raise MismatchError(f"{where}: its tokens are not in order, or not inside it")
+            raise MismatchError(f"{where}: its tokens are out of order, or outside it")
         if tree.tags() != [token.tag for token in tokens]:
-            raise MismatchError(f"{where}: the tags of the tree are not those of the tokens")
+            raise MismatchError(f"{where}: the tags of the tree differ from those of the tokens")
         placed = tree.placed(text, tokens)
         score = float(_a((int, float), data["score"]))
         if not isfinite(score):
-            raise MismatchError(f"{where}: its score is {score}")
+            raise MismatchError(f"{where}: its score is {score}, which isn't finite")
         constituents = _read_constituents(data)
         if constituents is not None and not _agree(constituents, _constituents(placed)):
-            raise MismatchError(f"{where}: its constituents are not those of its tree")
+            raise MismatchError(f"{where}: its constituents differ from those of its tree")
         yield _sentence(data["text"], data["start"], tokens, placed, score, constituents)
     _require_only_blanks(text, last, len(text), "after the last sentence")
 
@@ -233,7 +233,7 @@ def _read_constituents(data: Mapping[str, Any]) -> tuple[Constituent, ...] | Non
 
 
 def _a(kind: type[Any] | tuple[type[Any], ...], value: Any) -> Any:
-    """The value, if it is of this kind; True and False are no numbers."""
+    """The value, if it is of this kind; True and False don't count as numbers."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{value!r:.50} is of the wrong type")
     return value

@@ -202,7 +202,7 @@ def _work(connection: Connection, load: Callable[..., Parser], source: tuple[obj
 
 
 def _end_with_the_main_process() -> None:
-    """Otherwise this process would finish its chunk first, and a part of a corpus may take minutes."""
+    """Ends this process at once. Otherwise it would finish its chunk first, and a part of a corpus may take minutes."""
     main = parent_process()
     if main is not None:
         main.join()

@@ -62,7 +62,7 @@ class Machine:
         return tuple(text[start:end] if start >= 0 and end >= 0 else None for start, end in pairs)
 
     def effort(self, length: int) -> int:
-        """At most how many steps a text of this length takes: a lookahead reads the text again at every character."""
+        """The most steps that a text of this length can take: a lookahead reads it again at every character."""
         looks = [one.test for one in self.program if isinstance(one.test, _Look)]
         reads = [look.machine.effort(length if look.width is None else min(look.width, length)) for look in looks]
         return (length + 1) * (len(self.program) + sum(reads))

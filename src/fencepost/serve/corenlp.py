@@ -201,7 +201,7 @@ def _text(body: bytes, content_type: str) -> str:
 
 
 def _in_one(sentence: TextSentence, language: str) -> TextSentence:
-    """With the tokens of a sentence that may have full stops inside, as CoreNLP finds tokens before sentences."""
+    """Gives a line its tokens. Full stops inside it are tokens, because CoreNLP finds tokens before sentences."""
     parts = read_stream(in_pieces(sentence.text), "text", language)
     tokens = [
         token._replace(start=part.offset + token.start, end=part.offset + token.end)

@@ -155,7 +155,7 @@ class Protocol(HttpToolsProtocol):
 
 
 class _Body:
-    """What a parser tells that reads only the body of a request."""
+    """The callbacks of a parser that reads only the body of a request."""
 
     def __init__(self, protocol: Protocol) -> None:
         self.on_body = protocol.on_body

@@ -81,7 +81,7 @@ def is_line_border(classes: str, begin: int, line_end: int) -> bool:
         return True
     if kind not in ("capital", "label"):
         return False
-    # The line after a short item, if it isn't indented, is no part of the item.
+    # A line after a short item isn't part of the item unless it is indented.
     is_short_item = line_start == begin and len(line) <= _SHORT_LINE and _IS_ITEM.match(line) is not None
     if is_short_item and classes[line_end + 1].isupper() and not _GOES_ON.search(line):
         return True

@@ -60,7 +60,7 @@ class BatchProcess:
                 pipe.close()  # type: ignore[union-attr]
 
     def read(self, data: TrainingSet, batch_tokens: int) -> None:
-        """Sends it the training set, without waiting until it has it."""
+        """Sends the training set to the process, without waiting until it arrives."""
         self._thread = Thread(target=self._listen, args=(data, batch_tokens), daemon=True, name="fencepost-batches")
         self._thread.start()
 
@@ -73,7 +73,7 @@ class BatchProcess:
             self._send(indices)
 
     def answer(self) -> FlatBatch | str:
-        """The batch that it was asked for, or why there is none."""
+        """The batch that the process was asked for, or why it sent none."""
         try:
             return self._answers.get(timeout=PATIENCE)
         except Empty:  # it was stopped, or waits for a disk
