@@ -27,7 +27,7 @@ _FAILURES: Final = {
     408: "the body didn't arrive in time",
     413: "the body is too large",
     415: "the body is compressed",
-    422: "the body isn't valid, a sentence is too long, or the model can't do what is asked",
+    422: "the body isn't valid, a sentence is too long, or the model can't do what the request asks for",
     429: "too many requests are waiting; try again in a few seconds",
     503: "the answer takes too long, too many connections are open, or the server is stopping",
 }
@@ -71,9 +71,9 @@ PARSE: Final[dict[str, Any]] = {
     "summary": "Parse text or tokens",
     "description": (
         "Give `text` or `tokens`. The answer has one object for each sentence. With `stream`, or the header "
-        "`Accept: application/x-ndjson`, each sentence is sent as a line of JSON as soon as it is parsed; a last line "
-        "with `error` says that something went wrong on the way. `warnings` is there only if the text isn't in the "
-        "model's language: beside `sentences`, or in one line of a stream. Positions of tokens count characters of "
+        "`Accept: application/x-ndjson`, each sentence is sent as a line of JSON as soon as it is parsed. If something "
+        "goes wrong on the way, the last line has `error`. If the text isn't in the model's language, `warnings` says "
+        "so: beside `sentences`, or in one line of a stream. Positions of tokens count characters of "
         "their sentence, those of constituents count tokens."
     ),
     "responses": {
@@ -99,8 +99,9 @@ SEARCH: Final[dict[str, Any]] = {
     "summary": "Find a pattern in trees",
     "description": (
         "The pattern is in Tregex's language. Each match has the number of its `tree`, the number of its `node` in the "
-        "tree (from the root, each before its children, a tag and its word as one), its `label`, its words from "
-        "`start` to `end`, and the words of the nodes that the pattern `names`. At most 10,000 matches are given."
+        "tree (nodes count from the root, each before its children; a tag and its word are one), its `label`, its "
+        "words from `start` to `end`, and the words of the nodes that the pattern `names`. At most 10,000 matches are "
+        "returned."
     ),
     "responses": {
         200: {
@@ -130,7 +131,7 @@ SEARCH: Final[dict[str, Any]] = {
 }
 MODELS: Final[dict[str, Any]] = {
     "summary": "List the models",
-    "description": "The first one is the default. `functions` is true if it predicts grammatical functions.",
+    "description": "The first model is the default. `functions` is true if a model predicts grammatical functions.",
     "responses": _failures(401),
     "openapi_extra": {"x-curl": "curl URL/v1/models"},
 }
@@ -194,15 +195,15 @@ TREGEX: Final[dict[str, Any]] = {
     },
 }
 HEALTHZ: Final[dict[str, Any]] = {
-    "summary": "Say that the process is alive",
+    "summary": "Check that the process is alive",
     "response_class": PlainTextResponse,
-    "responses": _text("it is alive", "ok"),
+    "responses": _text("the process is alive", "ok"),
     "openapi_extra": {"x-curl": "curl URL/healthz"},
 }
 READYZ: Final[dict[str, Any]] = {
-    "summary": "Say that the models are ready",
+    "summary": "Check that the models are ready",
     "response_class": PlainTextResponse,
-    "responses": {**_text("they are ready", "ok"), **_failures(503)},
+    "responses": {**_text("the models are ready", "ok"), **_failures(503)},
     "openapi_extra": {"x-curl": "curl URL/readyz"},
 }
 METRICS: Final[dict[str, Any]] = {

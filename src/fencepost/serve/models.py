@@ -40,7 +40,7 @@ class Models:
         return cls({name: Batcher(parser, settings, report) for name, parser in parsers.items()})
 
     def find(self, name: str | None, *, functions: bool = False) -> tuple[str, Batcher]:
-        """The model that a request asks for. Raises InvalidError if there is none, or it can't do what is asked."""
+        """The model that a request asks for. Raises InvalidError if it is missing or can't do the task."""
         name = next(iter(self._batchers)) if name is None else name
         batcher = self._batchers.get(name)
         if batcher is None:

@@ -22,7 +22,7 @@ export function showDetails(node) {
   const written = document.createElement("span");
   written.className = "label";
   written.textContent = label.label;
-  title.append(written, `: ${label.meaning ?? "no description of this label"}`);
+  title.append(written, `: ${label.meaning ?? "this label has no description"}`);
   const rows = [];
   if (name) {
     const sure = node.functionProbability === undefined ? "" : ` (${percent(node.functionProbability)})`;
