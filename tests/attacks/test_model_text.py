@@ -121,6 +121,10 @@ VOCABULARY: dict[str, Callable[[dict[str, Any]], object]] = {
         possible_tags={"signs": {",": [[]]}, "rare_signs": [], "words": []}
     ),
     "very many treebanks": lambda table: table.update(treebanks=[f"t{number}" for number in range(100_000)]),
+    "possible tags that take gigabytes": lambda table: table.update(
+        tags={"reserved": 3, "symbols": [f"T{n}" for n in range(2_000)], "counts": [1] * 2_000},
+        possible_tags={"signs": {f".{n}": ["T1"] for n in range(50_000)}, "rare_signs": [], "words": []},
+    ),
     "a format that is a string": lambda table: table.update(format="1"),
     "a format that is infinite": lambda table: table.update(format=float("inf")),
     "a format of 0": lambda table: table.update(format=0),
