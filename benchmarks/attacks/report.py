@@ -23,12 +23,22 @@ def write() -> None:
 
 
 def _table(outcomes: list[dict[str, Any]]) -> str:
-    head = "| attack | cases | in all runs | failures | written outside | slowest case | most memory | date | command |\n"
+    head = (
+        "| attack | cases | in all runs | failures | written outside | slowest case | most memory | date | command |\n"
+    )
     lines = [head, "|---|---|---|---|---|---|---|---|---|\n"]
     for each in outcomes:
         slowest = f"{each['slowest_seconds']:.1f} s" if each["slowest_seconds"] else "–"
         memory = f"{each['peak_mb']:,} MB" if each["peak_mb"] else "–"
-        cells = [each["attack"], f"{each['cases']:,}", f"{each['all']:,}", each["failures"], each["written_outside"], slowest, memory]
+        cells = [
+            each["attack"],
+            f"{each['cases']:,}",
+            f"{each['all']:,}",
+            each["failures"],
+            each["written_outside"],
+            slowest,
+            memory,
+        ]
         cells += [each["date"], f"`{each['command']}`"]
         lines.append(f"| {' | '.join(map(str, cells))} |\n")
     details = [f"- {each['attack']}: {_details(each)}\n" for each in outcomes if each["outcomes"] or each["note"]]

@@ -63,7 +63,7 @@ def _declared(point: EntryPoint) -> InstalledModel | None:
     try:
         distribution = "unknown" if point.dist is None else f"{point.dist.name} {point.dist.version}"
         return InstalledModel(point.name, _package_folder(point.module) / point.name, distribution)
-    except (ValueError, AttributeError, KeyError):  # damaged metadata, or not the name of a package
+    except Exception:  # damaged metadata, or not the name of a package: versions of Python raise different errors
         return None
 
 
