@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,70 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path, name: str, capsys: pyt
 def test_bytes_that_are_no_model_are_named(tmp_path: Path, content: bytes, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "model.pt").write_bytes(content)
     assert str(tmp_path / "model.pt") in refused(tmp_path / "model.pt", capsys)
+
+
+def doubled(levels: int) -> bytes:
+    """A dictionary whose key is a tuple of the same tuple twice, and so on: hashing it takes 2 ** levels steps."""
+    steps = b"".join(b"h" + bytes([level]) + b"\x86q" + bytes([level + 1]) for level in range(1, levels))
+    return b"\x80\x02}K\x01q\x01" + steps + b"K\x01s."
+
+
+PICKLES = {
+    "a key that is doubled again and again": doubled(60),
+    "a terabyte of zeros": b"\x80\x02cbuiltins\nbytearray\n\x8a\x06" + (2**40).to_bytes(6, "little") + b"\x85R.",
+    "a number that isn't there": b"\x80\x02h\x07.",
+    "nothing on the stack": b"\x80\x02\x86.",
+    "no end": b"\x80\x02(((",
+    "objects without end": b"\x80\x02" + b"]" * 2_000_000 + b".",
+}
+
+
+@pytest.mark.parametrize("name", PICKLES)
+@pytest.mark.parametrize("old", [False, True], ids=["archive", "old"])
+def test_a_pickle_that_takes_for_ever_is_refused(
+    tmp_path: Path, name: str, old: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = io.BytesIO()
+    torch.save({}, file, _use_new_zipfile_serialization=not old)
+    path = tmp_path / "model.pt"
+    if old:
+        assert b"\x80\x02}q\x00." in file.getvalue()
+        path.write_bytes(file.getvalue().replace(b"\x80\x02}q\x00.", PICKLES[name]))
+    else:
+        with zipfile.ZipFile(file) as before, zipfile.ZipFile(path, "w") as after:
+            for info in before.infolist():
+                is_pickle = info.filename.endswith("data.pkl")
+                after.writestr(info.filename, PICKLES[name] if is_pickle else before.read(info))
+    assert str(path) in refused(path, capsys)
+
+
+def directory(members: int) -> bytes:
+    """An archive that is only a list of members."""
+    member = b"PK\x01\x02" + bytes(42)
+    size = members * len(member)
+    end = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, members, members, size, 0)
+    end += struct.pack("<4sLQL", b"PK\x06\x07", 0, size, 1)
+    return (
+        member * members
+        + end
+        + struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2**16 - 1, 2**16 - 1, 2**32 - 1, 2**32 - 1, 0)
+    )
+
+
+def test_a_list_of_a_million_members_is_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "model.zip").write_bytes(directory(10**6))
+    assert "the archive's list of members has 46,000,000 bytes" in refused(tmp_path / "model.zip", capsys)
+
+
+@pytest.mark.parametrize("damage", [(0, 0), (6, 99), (28, 255)])
+def test_a_damaged_list_of_members_is_named(
+    folder: Path, damage: tuple[int, int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = zipped(folder)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + damage[0]] = damage[1]
+    path.write_bytes(content)
+    assert str(path) in refused(path, capsys)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

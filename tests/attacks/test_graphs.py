@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from itertools import permutations
 from pathlib import Path
@@ -14,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fencepost.cli.main import main
 from fencepost.storage.find_model import find_model
-from fencepost.storage.model_files import ONNX, SPANS
+from fencepost.storage.model_files import FUNCTIONS, ONNX, SPANS
 from fencepost.storage.onnx_graph import require_plain_graph
 from fencepost.storage.subword_table import SUBWORD_TABLE
 from tests.attacks.strangers import copy_of_en, refusal, rewrite
@@ -101,7 +104,34 @@ def too_short(model: onnx.ModelProto) -> None:
     model.graph.initializer[0].dims[0] = 2**40
 
 
-FOREIGN = [constant_outside, with_loop, with_bomb, other_domain, with_function, from_elsewhere, sparse, too_short]
+def with_many_axes(model: onnx.ModelProto) -> None:
+    model.graph.initializer[0].dims[:] = [2**62] * 100_000  # their product is a number of a megabyte
+
+
+def with_many_nodes(model: onnx.ModelProto) -> None:
+    model.graph.node.extend([helper.make_node("Identity", ["best"], ["again"])] * 100_000)
+
+
+def with_a_giant_node(model: onnx.ModelProto) -> None:
+    model.graph.node.append(helper.make_node("Sum", [""] * 2_000_000, ["sum"]))
+
+
+def with_many_constants(model: onnx.ModelProto) -> None:
+    model.graph.initializer.extend([numpy_helper.from_array(np.zeros(1, np.float32), "zero")] * 100_000)
+
+
+BOMBS = [with_many_axes, with_many_nodes, with_a_giant_node, with_many_constants]
+FOREIGN = [
+    constant_outside,
+    with_loop,
+    with_bomb,
+    other_domain,
+    with_function,
+    from_elsewhere,
+    sparse,
+    too_short,
+    *BOMBS,
+]
 
 
 @pytest.mark.parametrize("edit", FOREIGN)
@@ -110,6 +140,14 @@ def test_a_graph_that_we_would_not_write_is_not_run(
 ) -> None:
     change(folder, SPANS, edit)
     assert f"{folder / SPANS}: not a graph that fencepost wrote" in refusal(folder, capsys)
+
+
+def test_a_file_of_many_graphs_is_not_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is added to the first one. A thousand copies would take minutes to look at."""
+    model = onnx.load(str(folder / SPANS))
+    graph = onnx.ModelProto(graph=model.graph).SerializeToString()
+    rewrite(folder, SPANS, model.SerializeToString() + graph)
+    assert f"{folder / SPANS}: not a graph that fencepost wrote: it has two graphs" in refusal(folder, capsys)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -221,6 +259,54 @@ def of_another_shape(output: str, axes: list[int]) -> Callable[[onnx.ModelProto]
         model.graph.node.append(helper.make_node("Reshape", [f"{output} before", "axes"], [output]))
 
     return edit
+
+
+def of_another_type(output: str, kind: int) -> Callable[[onnx.ModelProto], None]:
+    def edit(model: onnx.ModelProto) -> None:
+        for node in model.graph.node:
+            node.output[:] = [f"{output} before" if name == output else name for name in node.output]
+        model.graph.node.append(helper.make_node("Cast", [f"{output} before"], [output], to=kind))
+        for value in model.graph.output:
+            if value.name == output:
+                value.type.tensor_type.elem_type = kind
+
+    return edit
+
+
+TYPES = [
+    (name, output, kind)
+    for name, output, kinds in (
+        (SPANS, "scores", ("STRING", "INT64")),
+        (SPANS, "best", ("STRING", "BOOL")),
+        (SPANS, "label", ("STRING", "FLOAT")),
+        (ONNX, "predicted_tags", ("STRING", "FLOAT")),
+        (FUNCTIONS, "probabilities", ("STRING", "BOOL")),
+    )
+    for kind in kinds
+]
+
+
+@pytest.mark.parametrize(("name", "output", "kind"), TYPES)
+def test_results_of_another_type_are_an_error(
+    folder: Path, name: str, output: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(folder, name, of_another_type(output, TensorProto.DataType.Value(kind)))
+    assert f"{name} gives {output} as tensor({kind.lower()})" in refusal(folder, capsys)
+
+
+def test_names_of_nodes_do_not_reach_the_terminal(folder: Path) -> None:
+    """ONNX Runtime itself would write them to standard error, where our own output is made safe."""
+
+    def edit(model: onnx.ModelProto) -> None:
+        with_axes = numpy_helper.from_array(np.array([7, 7, 7, 7]), "axes")
+        model.graph.initializer.append(with_axes)
+        model.graph.node.append(helper.make_node("Reshape", ["best", "axes"], ["bad"], name="\x1b]0;owned\x07"))
+
+    change(folder, SPANS, edit)
+    command = [sys.executable, "-m", "fencepost", "parse", "--model", str(folder), "--text", "Cats sleep."]
+    ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    assert ended.stderr.startswith(b"error: ")
+    assert ended.returncode == 2
 
 
 SHAPES = [

@@ -174,5 +174,5 @@ def test_the_table_has_the_latest_run_of_each_attack(tmp_path: Path, monkeypatch
     text = page.read_text()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
-    assert "| text | 7 | 0 | 0 |" in text
+    assert "| text | 7 | 12 | 0 | 0 |" in text
     assert "| text | 5 |" not in text

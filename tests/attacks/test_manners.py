@@ -108,6 +108,21 @@ def test_names_in_messages_on_a_terminal_are_shown_and_not_obeyed(
     assert r"\x1b]0;owned\x07\x9b31m" in said
 
 
+@pytest.mark.parametrize("command", [["parse"], ["search", "NP"], ["models", "verify"], ["models", "repair"]])
+def test_a_line_end_in_a_name_makes_no_second_message(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command, "missing\nhint, send your password"]) == 2
+    said = capsys.readouterr().err
+    assert r"missing\nhint, send your password" in said
+    assert [line.partition(":")[0] for line in said.splitlines()] == ["error", "hint"]
+
+
+def test_a_hint_to_type_quotes_the_name_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "$(rm -r x)"
+    path.write_bytes(b"\xff\xfea\0")
+    assert main(["parse", str(path)]) == 2
+    assert f"hint: iconv -f UTF-16 -t UTF-8 '{path}'" in capsys.readouterr().err
+
+
 def test_a_pipe_gets_the_text_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "trees.txt").write_text(f"(TOP (NN c{WORD}at))\n", "utf-8")
     assert main(["treebank", "words", str(tmp_path / "trees.txt")]) == 0

@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from fencepost.cli.main import main
 from fencepost.config.toml import load_config
 from fencepost.errors import ConfigError
 from fencepost.storage.model_files import CONFIG, VOCABULARIES
 from fencepost.storage.subword_table import SUBWORD_TABLE
-from tests.attacks.strangers import change_json, change_vocabulary, copy_of_en, refusal, rewrite
+from tests.attacks.strangers import change_json, change_vocabulary, copy_of_en, everything_below, refusal, rewrite
+from tests.unigram_samples import table_of, unigram
 
 TOKENIZER, ENCODER = "tokenizer.json", "encoder.json"
 
@@ -118,6 +120,11 @@ VOCABULARY: dict[str, Callable[[dict[str, Any]], object]] = {
     "possible tags that are lists": lambda table: table.update(
         possible_tags={"signs": {",": [[]]}, "rare_signs": [], "words": []}
     ),
+    "very many treebanks": lambda table: table.update(treebanks=[f"t{number}" for number in range(100_000)]),
+    "possible tags that take gigabytes": lambda table: table.update(
+        tags={"reserved": 3, "symbols": [f"T{n}" for n in range(2_000)], "counts": [1] * 2_000},
+        possible_tags={"signs": {f".{n}": ["T1"] for n in range(50_000)}, "rare_signs": [], "words": []},
+    ),
     "a format that is a string": lambda table: table.update(format="1"),
     "a format that is infinite": lambda table: table.update(format=float("inf")),
     "a format of 0": lambda table: table.update(format=0),
@@ -133,6 +140,26 @@ def test_a_vocabulary_that_is_wrong_is_named(folder: Path, name: str, capsys: py
     assert str(folder) in said
     assert "\x1b" not in said
     assert len(said) < 1000
+
+
+LANGUAGES: dict[str, Callable[[dict[str, Any]], object]] = {
+    "no labels": lambda table: None,
+    "a label that is only the name": lambda table: table["labels"].append([":fo"]),
+    "a chain of two treebanks": lambda table: table["labels"].append(["NP:fo", "NP:is"]),
+    "a chain that begins with a name": lambda table: table["labels"].append(["NP:fo", "NP"]),
+}
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_a_language_without_labels_of_its_own_is_refused(
+    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change_vocabulary(folder, lambda table: table.update(treebanks=["fo", "is"]))
+    change_vocabulary(folder, LANGUAGES[name])
+    before = everything_below(folder)
+    assert main(["parse", "--model", f"{folder}:fo", "--text", "Cats sleep."]) == 2
+    assert f"{folder}: vocab.json is damaged: the labels of fo" in capsys.readouterr().err
+    assert everything_below(folder) == before
 
 
 BOMBS = {
@@ -162,6 +189,17 @@ def added(table: dict[str, Any], **settings: object) -> None:
     table["added_tokens"].append(plain | {"id": 0, "content": "[X]"} | settings)
 
 
+def longer(content: str, times: int) -> dict[str, Any]:
+    """Steps that each turn one letter into others."""
+    step = {"type": "Replace", "pattern": {"String": "a"}, "content": content}
+    return {"type": "Sequence", "normalizers": [step] * times}
+
+
+def tables(content: str, times: int) -> dict[str, Any]:
+    return {"type": "Sequence", "normalizers": [table_of({"a": content})] * times}
+
+
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
 TOKENIZERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "a number below 0": lambda table: table["model"]["vocab"].update({"cat": -1}),
     "a number beyond the table": lambda table: table["model"]["vocab"].update({"cat": 10**6}),
@@ -188,6 +226,24 @@ TOKENIZERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "special tokens without end": lambda table: table.update(
         post_processor={"type": "BertProcessing", "sep": ["[SEP]", [1] * 10_000], "cls": ["[CLS]", -1]}
     ),
+    "text that grows without end": lambda table: table.update(normalizer=longer("a" * 30, 6)),
+    "text that vanishes, then grows": lambda table: table.update(
+        normalizer={"type": "Sequence", "normalizers": [longer("", 1), longer("a" * 30, 6)]}
+    ),
+    "text that grows by a table": lambda table: table.update(normalizer=tables("a" * 1_000_000, 1)),
+    "text that grows by tables": lambda table: table.update(
+        json.loads(unigram(tables("a" * 150, 4))) | {"added_tokens": []}
+    ),
+    "bytes of bytes of bytes": lambda table: table.update(
+        pre_tokenizer={"type": "Sequence", "pretokenizers": [BYTES] * 40}
+    ),
+    "a step that is a list": lambda table: table.update(normalizer=[]),
+    "a thousand steps": lambda table: table.update(
+        normalizer={"type": "Sequence", "normalizers": [{"type": "Lowercase"}] * 1000}
+    ),
+    "a giant prefix": lambda table: table["model"].update(continuing_subword_prefix="#" * 10**6),
+    "very many added tokens": lambda table: table.update(added_tokens=[{"id": 0, "content": "t"}] * 50_000),
+    "a giant added token": lambda table: added(table, content="t" * 10**6),
 }
 
 

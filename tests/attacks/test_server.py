@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -103,6 +104,21 @@ def test_a_search_that_is_a_trap_ends(client: Client, name: str) -> None:
     assert len(answer.body) < 5000
     again = client.ask("POST", "/v1/search", json.dumps({"pattern": "NN", "trees": ["(TOP (NN a))"]}))
     assert again.status == 200
+
+
+@pytest.mark.parametrize("address", ["/v1/search", "/tregex"])
+def test_a_search_that_could_take_exponential_time_says_so(
+    client: Client, address: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The process that searches doesn't end, so the next search needn't wait for another one."""
+    pattern, word = r"/^(a+)+\1$/", "a" * 2500 + "b"
+    if address == "/tregex":
+        answer = client.ask("POST", f"/tregex?pattern={quote(pattern)}", word)
+    else:
+        answer = client.ask("POST", address, json.dumps({"pattern": pattern, "trees": [f"(TOP (NN {word}))"]}))
+    assert answer.status == 422, answer.text
+    assert "exponential time" in answer.text
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_properties_of_corenlp_name_no_files(client: Client, tmp_path: Path) -> None:

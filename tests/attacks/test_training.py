@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor
 
 from fencepost.config.toml import config_to_toml
+from fencepost.errors import ModelError
+from fencepost.storage.model_files import CHECKPOINT
 from fencepost.training.check import CLOCKED
 from fencepost.training.train import train
 from tests.samples import TREES, tiny_config
@@ -90,3 +98,59 @@ def test_resuming_a_run_that_has_ended_changes_nothing(tmp_path: Path, uninterru
     train(CONFIG, TREES[:9], TREES, tmp_path / "model")
     train(CONFIG, TREES[:9], TREES, tmp_path / "model", resume=True)
     assert outcome(tmp_path / "model") == outcome(uninterrupted)
+
+
+STATES: dict[str, Any] = {
+    "nothing": {},
+    "a list": [],
+    "no step": {"step": None},
+    "a step that is a string": {"step": "1"},
+    "a schedule that is a string": {"schedule": "x"},
+    "a schedule of strings": {"schedule": {"best_f1": "x"}},
+    "a check of another kind": {"best_check": {"a": 1}},
+    "data that are a string": {"data": "x"},
+    "time that is a list": {"seconds": []},
+}
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    train(CONFIG, TREES[:9], TREES, folder)
+    return folder
+
+
+def damaged(trained: Path, folder: Path, change: Callable[[dict[str, Tensor], Any], tuple[Any, Any]]) -> str:
+    """What is said about a checkpoint whose tensors or state were changed."""
+    shutil.copytree(trained, folder)
+    with safe_open(folder / CHECKPOINT, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        state = json.loads(file.metadata()["state"])
+    tensors, state = change(tensors, state)
+    save_file(tensors, folder / CHECKPOINT, metadata={"state": state if isinstance(state, str) else json.dumps(state)})
+    with pytest.raises(ModelError) as caught:
+        train(CONFIG, TREES[:9], TREES, folder, resume=True)
+    assert str(folder / CHECKPOINT) in caught.value.message
+    return caught.value.message
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_a_checkpoint_with_a_damaged_state_is_named(trained: Path, tmp_path: Path, name: str) -> None:
+    wrong = STATES[name]
+    damaged(trained, tmp_path / "m", lambda tensors, state: (tensors, {**state, **wrong} if wrong else wrong))
+
+
+TENSORS: dict[str, Callable[[dict[str, Tensor]], dict[str, Tensor]]] = {
+    "none of ours": lambda _: {"a": torch.zeros(1)},
+    "another name": lambda tensors: {**tensors, "optimizer.x.y": torch.zeros(1)},
+    "another shape": lambda tensors: {**tensors, next(iter(tensors)): torch.zeros(3)},
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_a_checkpoint_with_other_tensors_is_named(trained: Path, tmp_path: Path, name: str) -> None:
+    damaged(trained, tmp_path / "m", lambda tensors, state: (TENSORS[name](tensors), state))
+
+
+def test_a_checkpoint_with_deep_json_is_named(trained: Path, tmp_path: Path) -> None:
+    damaged(trained, tmp_path / "m", lambda tensors, _: (tensors, "[" * 100_000))

@@ -441,10 +441,22 @@ def test_a_stored_model_leaves_nothing_of_one_that_was_there(nlp: Any, tmp_path:
     assert parses(again(nlp.make_doc(TEXT))) == parses(nlp(TEXT))
 
 
-@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..\\outside", ""])
+@pytest.mark.parametrize("name", ["../outside", "/tmp/outside", "..\\outside", "", "a\0b"])
 def test_bytes_can_write_no_file_outside_of_the_models_folder(name: str) -> None:
     with pytest.raises(ModelError, match="can't be the name of a model file"):
         component.FencepostComponent().from_bytes(srsly.msgpack_dumps({name: b""}))
+
+
+@pytest.mark.parametrize("files", [5, [], None, {5: b""}, {"a": "text"}, {"a": {"b": 1}}, {b"a": b""}])
+def test_bytes_that_are_no_model_are_an_error(files: Any) -> None:
+    with pytest.raises(ModelError, match="these bytes aren't a stored model"):
+        component.FencepostComponent().from_bytes(srsly.msgpack_dumps(files))
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 100, b"\x81", b"\xdf\xff\xff\xff\xff"])
+def test_bytes_without_meaning_are_an_error(content: bytes) -> None:
+    with pytest.raises(ModelError, match="these bytes aren't a stored model"):
+        component.FencepostComponent().from_bytes(content)
 
 
 @pytest.mark.parametrize("from_bytes", [False, True])

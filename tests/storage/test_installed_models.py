@@ -93,3 +93,19 @@ def test_an_installed_model_is_not_changed(site: Path, folder: Path) -> None:
     declare(site, "xx", "some_models", folder)
     with pytest.raises(UsageError, match="xx is installed and can't be changed"):
         require_not_installed(ModelFolder.open("xx"))
+
+
+DECLARATIONS = ["!!!", "", "__main__", ".inside", "a\0b", "missing.package:name"]
+
+
+@pytest.mark.parametrize("package", DECLARATIONS)
+@pytest.mark.parametrize("metadata", ["Name: other\nVersion: 1\n", ""], ids=["named", "nameless"])
+def test_a_distribution_with_a_damaged_declaration_does_not_hide_other_models(
+    site: Path, package: str, metadata: str
+) -> None:
+    folder = site / "other-1.dist-info"
+    folder.mkdir(parents=True)
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\n" + metadata)
+    (folder / "entry_points.txt").write_text(f"[fencepost.models]\nother = {package}\n")
+    assert find_model(DEFAULT_MODEL).name == DEFAULT_MODEL
+    assert DEFAULT_MODEL in [model.name for model in installed_models()]

@@ -35,6 +35,7 @@ class Graph:
         self.threads = int(session.get_session_options().intra_op_num_threads)
         self.inputs = {value.name: value.shape for value in session.get_inputs()}
         self.outputs = {value.name: value.shape for value in session.get_outputs()}
+        self.types = {value.name: value.type for value in session.get_outputs()}
         self._session = session
 
     def width(self, output: str) -> int:
@@ -80,6 +81,7 @@ _GIVES: Final = {
     SUBWORDS: ("vectors",),
     FUNCTIONS: ("probabilities",),
 }
+_NUMBERS: Final = ("label", "predicted_tags")  # outputs that number things; the others are scores and vectors
 
 
 def _require_agreement(folder: ModelFolder, opened: dict[str, Graph], table: SubwordTable | None) -> None:
@@ -98,6 +100,9 @@ def _require_agreement(folder: ModelFolder, opened: dict[str, Graph], table: Sub
         if unknown or missing:
             problem = f"reads {unknown[0]}" if unknown else f"doesn't give {missing[0]}"
             raise disagreement(folder, f"{name} {problem}")
+        for output, kind in graph.types.items():
+            if kind != ("tensor(int64)" if output in _NUMBERS else "tensor(float)"):
+                raise disagreement(folder, f"{name} gives {output} as {kind}")
     predicts_tags = "predicted_tags" in opened[ONNX].outputs
     if predicts_tags != config.scorer.predict_tags:
         raise disagreement(folder, f"{ONNX} predicts {'tags' if predicts_tags else 'no tags'}")
@@ -132,7 +137,7 @@ def session_options(threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # errors are raised; its messages would put names of nodes on a terminal as they are
     options.enable_mem_pattern = False  # every batch has its own shape
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return options

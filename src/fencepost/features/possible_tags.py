@@ -22,6 +22,7 @@ OFTEN: Final = 10  # a sign seen less often may have every tag that signs have
 SLIP: Final = 0.01  # a smaller share of a sign's tags are slips of the treebank
 WORDS_KEPT: Final = 50_000  # in the cache ...
 LETTERS_KEPT: Final = 50  # ... which takes only words of at most this many letters
+MOST_IN_TABLE: Final = 2**26  # signs times tags
 # Penn's tags of punctuation, and the marks that a rare sign with such a tag has one of: no emoji is a comma.
 MARKS: Final = {".": ".!?…。！？।؟۔", ",": ",،、", "-LRB-": "([{<", "-RRB-": ")]}>", "``": "`\"'“‘„«", "''": "'\"”’»"}
 _KINDS: Final = 2 ** len(MARKS)  # of rare signs, by the marks that they have
@@ -80,8 +81,10 @@ class PossibleTags:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], tags: Vocab) -> PossibleTags:
-        """Raises an error if a tag isn't in the vocabulary."""
+        """Raises an error if a tag isn't in the vocabulary, or if the table of ``TagCorrector`` would be too large."""
         signs, rare_signs, words = data["signs"], data["rare_signs"], data["words"]
+        if len(signs) * len(tags) > MOST_IN_TABLE:
+            raise ValueError(f"it has possible tags of {len(signs):,} signs, each one of {len(tags):,}")
         for group in (*signs.values(), rare_signs, words):
             if not isinstance(group, list):
                 raise TypeError(f"possible tags are {group!r:.50}, not a list")

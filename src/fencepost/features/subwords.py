@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,8 +18,9 @@ from fencepost.errors import COPY_AGAIN, MissingExtraError, ModelError
 from fencepost.features.added_tokens import Encoded
 from fencepost.features.batch import Ints
 from fencepost.features.encoder_families import family_of
-from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles
+from fencepost.features.pretrained_files import TOKENIZER, PretrainedFiles
 from fencepost.features.spacing import PLAIN_QUOTES, guess_spaces
+from fencepost.features.tokenizer_limits import check_tokenizer, require_numbers
 from fencepost.features.unigram import Unigram
 from fencepost.features.wordpiece import WordPiece
 from fencepost.storage.safe_json import parse_json
@@ -247,37 +248,15 @@ def _tokenizer(text: str, size: int) -> Tokenizer:
     """The tokenizer in a tokenizer.json, which may come from a stranger. The encoder knows ``size`` sub-tokens."""
     try:
         settings = parse_json(text)
-        _check_numbers(settings, size)
+        check_tokenizer(settings, size)
         tokenizer = WordPiece.of(text, settings) or Unigram.of(text, settings) or LibraryTokenizer(text)
-        _require_numbers([*tokenizer.prefix, *tokenizer.suffix], size)
+        require_numbers([*tokenizer.prefix, *tokenizer.suffix], size)
         if len(tokenizer.prefix) + len(tokenizer.suffix) > MOST_SPECIAL:
             raise ValueError("it puts too many special tokens around a sentence")
         return tokenizer
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, re.error) as error:
         problem = f"{type(error).__name__}: {error}"
         raise ModelError(f"{TOKENIZER} is damaged: {problem:.200}", hint=COPY_AGAIN) from error
-
-
-def _check_numbers(settings: dict[str, Any], size: int) -> None:
-    """Raises an error unless all sub-tokens have numbers below ``size``."""
-    vocabulary, added = settings["model"]["vocab"], settings.get("added_tokens") or []
-    if not vocabulary:
-        raise ValueError("it knows no sub-tokens")
-    if isinstance(vocabulary, list):  # numbered from 0
-        _require_numbers([len(vocabulary) - 1], size)
-    else:
-        _require_numbers(vocabulary.values(), size)
-    _require_numbers([token["id"] for token in added], size)
-    if not all(isinstance(token["content"], str) and token["content"] for token in added):
-        raise ValueError("an added token has no text")
-
-
-def _require_numbers(numbers: Collection[int], size: int) -> None:
-    if not {int}.issuperset(map(type, numbers)):
-        raise ValueError("the number of a sub-token is not an integer")
-    if numbers and not 0 <= min(numbers) <= max(numbers) < size:
-        wrong = min(numbers) if min(numbers) < 0 else max(numbers)
-        raise ValueError(f"a sub-token has the number {wrong!r:.20}, and the vocab_size in {ENCODER} is {size}")
 
 
 def _positions(encoder: dict[str, Any]) -> int:

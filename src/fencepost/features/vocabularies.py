@@ -32,6 +32,7 @@ TOKEN_MARKS: Final = 3
 PADDING, UNKNOWN_LETTER, WORD_START, WORD_STOP, SENTENCE_START, SENTENCE_STOP = range(6)
 LETTER_MARKS: Final = 6
 NO_FUNCTION: Final = 0
+MOST_TREEBANKS: Final = 1000
 MARK: Final = ":"  # between a symbol and its treebank's name, in a model of several treebanks
 
 
@@ -120,6 +121,8 @@ class Vocabularies:
     def of_treebank(self, name: str) -> Vocabularies:
         """The labels and tags of one treebank, without its name after them. Letters and words are shared."""
         labels = [0, *(number for number, chain in enumerate(self.labels.chains) if chain and _is_of(chain[0], name))]
+        if len(labels) == 1 or not all(_is_of(label, name) for each in labels for label in self.labels.chains[each]):
+            raise ModelError(f"vocab.json is damaged: the labels of {name} lack its name, or it has none")
         tags = [*range(TOKEN_MARKS), *(number for tag, number in self.tags.ids.items() if _is_of(tag, name))]
         part = TreebankPart(self._treebank_numbers[name], np.array(labels), np.array(tags))
         return replace(
@@ -204,14 +207,14 @@ def _treebanks(leaves: Sequence[Leaf]) -> tuple[str, ...]:
 
 
 def _checked_names(names: Any) -> tuple[str, ...]:
-    if not isinstance(names, list) or len(set(names)) != len(names):
-        raise ValueError("the treebanks are not a list of distinct names")
+    if not isinstance(names, list) or len(names) > MOST_TREEBANKS or len(set(names)) != len(names):
+        raise ValueError(f"the treebanks are not a list of at most {MOST_TREEBANKS} distinct names")
     check_tags(names)
     return tuple(names)
 
 
 def _is_of(symbol: str, treebank: str) -> bool:
-    return symbol.endswith(MARK + treebank)
+    return symbol.endswith(MARK + treebank) and len(symbol) > len(MARK + treebank)
 
 
 def _plain(symbol: str) -> str:

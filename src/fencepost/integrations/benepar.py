@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 import zipfile
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,6 +21,7 @@ from fencepost.features.pretrained_files import PretrainedFiles, encoder_setting
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
+from fencepost.integrations.strange_archives import open_archive, require_small_pickles
 from fencepost.model.build import build_model
 from fencepost.storage.model_files import naming
 from fencepost.storage.model_writer import making_model
@@ -93,14 +93,11 @@ def read_checkpoint(path: Path) -> Checkpoint:
     open_plain(path, MOST_BYTES, follow=True).close()
     if not zipfile.is_zipfile(path):
         return _read_file(path)
-    with zipfile.ZipFile(path) as archive, TemporaryDirectory() as scratch:
+    with open_archive(path) as archive, TemporaryDirectory() as scratch:
         configs = [info.filename for info in archive.infolist() if PurePosixPath(info.filename).name == ENCODER]
         if not configs:  # torch writes zip files, too
             return _read_file(path)
-        try:
-            _unpack(archive, PurePosixPath(configs[0]).parent, Path(scratch))
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, NotImplementedError) as error:
-            raise ValueError(error) from error
+        _unpack(archive, PurePosixPath(configs[0]).parent, Path(scratch))
         return _read_folder(Path(scratch))
 
 
@@ -149,10 +146,11 @@ def _load(path: Path) -> Any:
     """Reads a file of tensors, without running anything. The file may come from a stranger."""
     size = size_plain(path, MOST_BYTES, follow=True)
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as archive:
+        with open_archive(path) as archive:
             if sum(info.file_size for info in archive.infolist()) > size:
                 raise ValueError(f"{path.name} is compressed, and torch's files aren't")
     try:
+        require_small_pickles(path)
         return torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise

@@ -232,9 +232,13 @@ class FencepostComponent:
         return content
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> FencepostComponent:
+        try:
+            files = srsly.msgpack_loads(bytes_data)
+        except Exception as error:  # its errors have no common parent
+            raise _not_stored() from error
         folder = Path(mkdtemp(prefix="fencepost-"))
         finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        _write(srsly.msgpack_loads(bytes_data), folder)
+        _write(files, folder)
         self.from_disk(folder)
         self._scratch = True
         return self
@@ -256,6 +260,10 @@ class FencepostComponent:
 
 
 def _write(files: Mapping[str, bytes], folder: Path) -> None:
+    """Writes the files of a model, which may come from a stranger."""
+    parts = files.items() if isinstance(files, Mapping) else [(None, files)]
+    if not all(isinstance(name, str) and isinstance(content, bytes) for name, content in parts):
+        raise _not_stored()
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
         path = folder / _plain(name)
@@ -263,9 +271,13 @@ def _write(files: Mapping[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
+def _not_stored() -> ModelError:
+    return ModelError("these bytes aren't a stored model", hint="from_bytes reads what to_bytes wrote")
+
+
 def _plain(name: str) -> str:
     """Checks the name of a model file. It may come from an untrusted source, and must not lead out of the folder."""
-    if name in ("", ".", "..") or "/" in name or "\\" in name:
+    if name in ("", ".", "..") or not {"/", "\\", "\0"}.isdisjoint(name):
         raise ModelError(f"{name!r} can't be the name of a model file")
     return name
 

@@ -132,6 +132,8 @@ def _serve(connection: Connection) -> None:
                 found = job(pattern, trees)
             except InvalidError as error:
                 found = error
+            except FencepostError as error:  # such as an expression that could take exponential time on a label
+                found = InvalidError(error.message, hint=error.hint)
             connection.send(found)
 
 

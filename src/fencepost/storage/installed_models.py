@@ -28,11 +28,14 @@ class InstalledModel:
 
 
 def declared_models() -> list[InstalledModel]:
-    """The models that installed distributions declare. Reads the metadata of every distribution."""
+    """The models that installed distributions declare, without those whose declaration can't be read.
+
+    Reads the metadata of every distribution.
+    """
     from importlib.metadata import entry_points  # here: importing it takes longer than finding the packaged model
 
     points = sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value))
-    return [_declared(point) for point in points]
+    return [model for point in points if (model := _declared(point)) is not None]
 
 
 def packaged_models() -> list[InstalledModel]:
@@ -56,9 +59,12 @@ def installed_models() -> list[InstalledModel]:
     return [by_name[name] for name in sorted(by_name)]
 
 
-def _declared(point: EntryPoint) -> InstalledModel:
-    distribution = "unknown" if point.dist is None else f"{point.dist.name} {point.dist.version}"
-    return InstalledModel(point.name, _package_folder(point.module) / point.name, distribution)
+def _declared(point: EntryPoint) -> InstalledModel | None:
+    try:
+        distribution = "unknown" if point.dist is None else f"{point.dist.name} {point.dist.version}"
+        return InstalledModel(point.name, _package_folder(point.module) / point.name, distribution)
+    except Exception:  # damaged metadata, or not the name of a package: versions of Python raise different errors
+        return None
 
 
 def _package_folder(package: str) -> Path:

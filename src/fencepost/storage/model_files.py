@@ -112,6 +112,8 @@ def read_scores(folder: Path) -> dict[str, dict[str, Any]]:
         found = {str(name): {**figures, "f1": float(figures["f1"])} for name, figures in scores.items()}
         if not all(math.isfinite(figures["f1"]) for figures in found.values()):
             raise ValueError("a score is not a finite number")
+        if not all(map(str.isprintable, found)):
+            raise ValueError("the name of a test set can't be shown")
         return found
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ModelError(f"{folder / SCORES}: damaged: {type(error).__name__}: {error}", hint=COPY_AGAIN) from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from fencepost.config.settings import Config
@@ -60,7 +61,10 @@ class ModelFolder:
             vocabularies = replace(vocabularies, pretrained=files)
         if language is not None:
             _require_language(path, config, vocabularies, language)
-        return cls(path, config, vocabularies, language)
+        folder = cls(path, config, vocabularies, language)
+        with naming(path):
+            _ = folder.chosen_vocabularies  # raises an error if the language has no labels of its own
+        return folder
 
     @property
     def chosen_vocabularies(self) -> Vocabularies:
@@ -121,7 +125,8 @@ def _verify(path: Path) -> None:
         if time.monotonic() > deadline:
             interrupted = "a process was interrupted while it wrote this model"
             raise ModelError(
-                problem.message, hint=f"{interrupted}; `fencepost models repair {path}` finishes or undoes it"
+                problem.message,
+                hint=f"{interrupted}; `fencepost models repair {quote(str(path))}` finishes or undoes it",
             )
         time.sleep(0.05)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from fencepost.config.settings import Config
@@ -129,5 +130,5 @@ def require_not_installed(folder: ModelFolder) -> None:
         where = "inside the package" if is_packaged(path) else "installed"
         raise UsageError(
             f"{path.name} is {where} and can't be changed",
-            hint=f"change a copy instead: cp -r {path} my-{path.name}",
+            hint=f"change a copy instead: cp -r {quote(str(path))} {quote('my-' + path.name)}",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import shlex
 import sys
 import zlib
 from collections.abc import Iterator
@@ -115,9 +116,8 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
     while line := held + file.readline(_LINE_LIMIT):
         if number == 1:
             if line.startswith(UTF16_MARKS):
-                raise EncodingError(
-                    "not UTF-8 but UTF-16", source=source, line=1, hint=f"iconv -f UTF-16 -t UTF-8 {source}"
-                )
+                hint = f"iconv -f UTF-16 -t UTF-8 {shlex.quote(source)}"
+                raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
             line = line.removeprefix(BYTE_ORDER_MARK)
         if b"\0" in line:
             raise EncodingError(

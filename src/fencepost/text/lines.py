@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import BinaryIO, Final, NamedTuple
 
 from fencepost.errors import EncodingError
@@ -58,7 +59,7 @@ def _pieces(file: BinaryIO, source: str) -> Iterator[TextLine]:
 
 def _require_not_utf16(line: bytes, source: str) -> None:
     if line.startswith(UTF16_MARKS):
-        hint = f"iconv -f UTF-16 -t UTF-8 {source}"
+        hint = f"iconv -f UTF-16 -t UTF-8 {quote(source)}"
         raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -48,12 +48,22 @@ def save_checkpoint(
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors of a checkpoint, for ``restore``, and the ``state`` saved with them."""
+    with damage_named(path), safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        return tensors, json.loads(file.metadata()["state"])
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Raises ModelError with the name of the checkpoint if its content is of no use."""
     try:
-        with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            return tensors, json.loads(file.metadata()["state"])
-    except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(f"{path}: not a checkpoint that can be resumed: {error}") from error
+        yield
+    except torch.OutOfMemoryError:
+        raise
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+        problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        hint = "train into another folder, or remove the checkpoint to begin again"
+        raise ModelError(f"{path}: not a checkpoint that can be resumed: {problem:.200}", hint=hint) from error
 
 
 def restore(tensors: Mapping[str, Tensor], model: Masters, average: Average, optimizer: torch.optim.Optimizer) -> None:

@@ -10,7 +10,7 @@ from fencepost.storage.model_files import CHECKPOINT
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.card import model_card
 from fencepost.training.check import Check
-from fencepost.training.checkpoint import read_checkpoint, restore, save_checkpoint
+from fencepost.training.checkpoint import damage_named, read_checkpoint, restore, save_checkpoint
 from fencepost.training.clock import Clock
 from fencepost.training.provenance import Provenance
 from fencepost.training.schedule import Schedule
@@ -64,16 +64,17 @@ def resume_run(trainer: Trainer, out: Path) -> None:
     continues as if it had not been interrupted. But only a model that is at least as good replaces the one on disk.
     """
     tensors, state = read_checkpoint(out / CHECKPOINT)
-    before = Provenance(state["vocabularies"], state["config"], state.get("data", {}))
-    before.require(trainer.provenance, out / CHECKPOINT)
-    restore(tensors, trainer.masters, trainer.average, trainer.optimizer)
-    trainer.masters.give_values()
-    trainer.step_number = state["step"]
-    trainer.schedule = Schedule(**state["schedule"])
-    in_checkpoint = None if state["best_check"] is None else Check(**state["best_check"])
-    trainer.best_check = _better(in_checkpoint, read_check(out))
-    trainer.loss_sum.fill_(state["loss_sum"])
-    trainer.clock = Clock(state["seconds"], state["seconds_since_check"])
+    with damage_named(out / CHECKPOINT):
+        before = Provenance(state["vocabularies"], state["config"], state.get("data", {}))
+        before.require(trainer.provenance, out / CHECKPOINT)
+        restore(tensors, trainer.masters, trainer.average, trainer.optimizer)
+        trainer.masters.give_values()
+        trainer.step_number = int(_number(state["step"]))
+        trainer.schedule = Schedule(**{name: _number(value) for name, value in state["schedule"].items()})
+        in_checkpoint = None if state["best_check"] is None else Check(**state["best_check"])
+        trainer.best_check = _better(in_checkpoint, read_check(out))
+        trainer.loss_sum.fill_(_number(state["loss_sum"]))
+        trainer.clock = Clock(_number(state["seconds"]), _number(state["seconds_since_check"]))
 
 
 def begin_again(trainer: Trainer, out: Path) -> None:
@@ -82,6 +83,12 @@ def begin_again(trainer: Trainer, out: Path) -> None:
     before = Provenance.of_model(folder, read_fingerprints(out), temperature=trainer.config.eval.temperature)
     before.require(trainer.provenance, out)
     trainer.best_check = read_check(out)
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{value!r:.50} is not a number")
+    return value
 
 
 def _better(in_checkpoint: Check | None, on_disk: Check | None) -> Check | None:
