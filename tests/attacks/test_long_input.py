@@ -67,7 +67,7 @@ def test_a_long_text_in_one_piece_takes_no_more_memory_than_in_pieces(text: str)
     read = [sentence.text for sentence in read_stream([text])]
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert most < 13 * 2**20
+    assert most < 18 * 2**20  # in one go it takes 22 or 36
     assert "".join(read).replace(" ", "") == text.replace(" ", "")
 
 
