@@ -24,7 +24,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -75,6 +75,7 @@ DECAY: Final = 0.01
 SMOOTHING: Final = 0.05  # the share of the loss that asks for all functions alike, where the treebank allows just one
 AVERAGE: Final = 0.998  # weight of the old average of the weights in the new one, in the second half of the steps
 DROPOUT: Final = 0.2  # of the hidden layer; half of it for the vectors
+FACTORS: Final = tuple(percent / 100 for percent in range(50, 251, 5))  # tried for the scores of a finished scorer
 REPORTED: Final = 500  # steps between two lines of output
 REWRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)  # by ``write_model`` itself
 
@@ -105,7 +106,10 @@ def main() -> None:
         scorer = fit(folder, examples, shares, follow=PENN, steps=arguments.steps, seed=arguments.seed)
         for name in TRAINED_ON:
             trees = read_trees(arguments.data, "dev", name, arguments.first)
-            total = counted(scorer, folder, reader.examples(trees, f"dev.{name}"), trees).total()
+            part = reader.examples(trees, f"dev.{name}")
+            if name == PENN:
+                print(f"{name}, development: scores times {calibrate(scorer, part):.2f}", flush=True)
+            total = counted(scorer, folder, part, trees).total()
             print(f"{name}, development: F1 {total.f1:.2f} over gold constituents", flush=True)
         write(folder, scorer, arguments.out)
 
@@ -253,8 +257,7 @@ def _words(examples: Examples, rows: Tensor) -> Tensor | None:
 @torch.inference_mode()
 def counted(scorer: FunctionScorer, folder: ModelFolder, examples: Examples, trees: Sequence[Tree]) -> FunctionCounts:
     """The scores of the functions of gold constituents."""
-    parts = torch.split(torch.arange(len(examples)), BATCH)
-    best = [number for rows in parts for number in _best(scorer, examples, rows)]
+    best = _scores(scorer, examples).argmax(dim=1).tolist()
     assert folder.vocabularies.functions is not None
     names = (None, *folder.vocabularies.functions.symbols)
     found = iter(best)
@@ -265,13 +268,33 @@ def counted(scorer: FunctionScorer, folder: ModelFolder, examples: Examples, tre
     return counts
 
 
-def _best(scorer: FunctionScorer, examples: Examples, rows: Tensor) -> Iterator[int]:
+@torch.inference_mode()
+def calibrate(scorer: FunctionScorer, examples: Examples) -> float:
+    """Multiplies the scores by the factor with which the allowed functions are most probable; returns it.
+
+    Smoothing and dropout keep a scorer from being as sure as it could be.
+    """
+    scores = _scores(scorer, examples)
+    factor = min(FACTORS, key=lambda factor: function_loss(factor * scores, examples.allowed).sum().item())
+    scorer.output.weight.mul_(factor)
+    scorer.output.bias.mul_(factor)
+    return factor
+
+
+@torch.inference_mode()
+def _scores(scorer: FunctionScorer, examples: Examples) -> Tensor:
+    parts = torch.split(torch.arange(len(examples)), BATCH)
+    return torch.cat([_scores_of(scorer, examples, rows) for rows in parts])
+
+
+def _scores_of(scorer: FunctionScorer, examples: Examples, rows: Tensor) -> Tensor:
     context = scorer.label(examples.labels[rows]) + scorer.parent(examples.parents[rows])
     words = _words(examples, rows)
     if scorer.words is not None and words is not None:
         context = context + scorer.words(words)
     hidden = scorer.norm(scorer.hidden(_spans(examples, rows)) + context).relu()
-    yield from scorer.output(hidden).argmax(dim=1).tolist()
+    scores: Tensor = scorer.output(hidden)
+    return scores
 
 
 def write(folder: ModelFolder, scorer: FunctionScorer, out: Path) -> None:

@@ -9,7 +9,7 @@ import functions_in_domain
 import numpy as np
 import pytest
 import torch
-from fit_functions import BUSINESS, Trained, counted, fit, smooth_loss, write
+from fit_functions import BUSINESS, Trained, calibrate, counted, fit, smooth_loss, write
 from prepare import PENN
 from safetensors.torch import load_file, save
 from vectors import VectorReader
@@ -116,6 +116,19 @@ def test_smoothing_leaves_open_functions_alone() -> None:
     plain, smooth = function_loss(scores, allowed), smooth_loss(scores, allowed)
     assert smooth[0] > plain[0]
     assert smooth[1] == plain[1]
+
+
+def test_calibration_makes_the_functions_of_the_examples_more_probable_and_changes_none(export: Path) -> None:
+    folder = ModelFolder.open(export)
+    examples = VectorReader(folder).examples(TREES, "all")
+    scorer = fit(folder, {PENN: examples}, {PENN: 1.0}, follow=PENN, steps=60, seed=1)
+    before = fit_functions._scores(scorer, examples)
+    factor = calibrate(scorer, examples)
+    after = fit_functions._scores(scorer, examples)
+    assert factor != 1
+    assert torch.allclose(after, factor * before, atol=1e-4)
+    loss = [function_loss(scores, examples.allowed).sum().item() for scores in (before, after)]
+    assert loss[1] < loss[0]
 
 
 def test_the_finished_scorer_has_the_conventions_of_one_treebank() -> None:
