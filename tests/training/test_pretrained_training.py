@@ -209,15 +209,15 @@ def test_a_scorer_that_reads_words_can_be_added_to_a_model_without_functions(enc
     assert parser.parse([["the", "cat", "sleeps"]], functions=True)
 
 
-@pytest.mark.parametrize(("lexical", "functions"), [("pretrained", "false"), ("char_lstm", "true")])
-def test_words_without_functions_or_without_an_encoder_are_refused(lexical: str, functions: str) -> None:
-    with pytest.raises(ConfigError, match=r"scorer\.function_words needs scorer\.functions and a pre-trained encoder"):
-        load_config(
-            "small",
-            [
-                f'lexical=["{lexical}"]',
-                'pretrained.model="any"',
-                f"scorer.functions={functions}",
-                "scorer.function_words=true",
-            ],
-        )
+def test_words_without_an_encoder_are_refused() -> None:
+    settings = ["scorer.functions=true", "scorer.function_words=true"]
+    with pytest.raises(ConfigError, match=r"scorer\.function_words needs a pre-trained encoder"):
+        load_config("small", ['lexical=["char_lstm"]', *settings])
+
+
+def test_a_model_without_functions_may_start_from_one_whose_scorer_reads_words(encoder: Path, tmp_path: Path) -> None:
+    trees, config = function_trees(8), with_function_words(encoder)
+    train(config, trees, trees, tmp_path / "first")
+    plain = replace(config, scorer=replace(config.scorer, functions=False))
+    parser = train(plain, TREES, TREES, tmp_path / "plain", start_from=tmp_path / "first")
+    assert parser.parse([["the", "cat", "sleeps"]])

@@ -263,11 +263,8 @@ def _check(config: Config) -> None:
         )
     if "pretrained" in config.lexical and not config.pretrained.model:
         raise ConfigError("pretrained.model is missing", hint="a folder, or a name in the Hugging Face cache")
-    if config.scorer.function_words and not (config.scorer.functions and "pretrained" in config.lexical):
-        raise ConfigError(
-            "scorer.function_words needs scorer.functions and a pre-trained encoder",
-            hint='set scorer.functions = true, and put "pretrained" into lexical',
-        )
+    if config.scorer.functions and config.scorer.function_words and "pretrained" not in config.lexical:
+        raise ConfigError("scorer.function_words needs a pre-trained encoder", hint='put "pretrained" into lexical')
     if "vectors" in config.lexical and not config.vectors.path:
         raise ConfigError("vectors.path is missing", hint="a safetensors file with one array per sentence")
     if config.pretrained.overlap >= config.pretrained.window:
