@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save
 
 from fencepost.backends.torch import vocab_sizes
-from fencepost.config.settings import Config
+from fencepost.config.settings import Config, PretrainedConfig
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.model.build import build_model
 from fencepost.storage.model_files import WEIGHTS
@@ -37,10 +37,21 @@ def function_config(**train: object) -> Config:
     return replace(config, scorer=replace(config.scorer, functions=True, function_hidden=16))
 
 
-def random_function_model(folder: Path) -> Path:
+def with_words(config: Config) -> Config:
+    """The configuration with a pre-trained encoder, whose vectors of words the function scorer reads too."""
+    scorer = replace(config.scorer, function_words=True)
+    encoder = PretrainedConfig(model="bert", layers="mix", words="mean")
+    return replace(config, lexical=("pretrained", *config.lexical), pretrained=encoder, scorer=scorer)
+
+
+def random_function_model(folder: Path, *, words: bool = False) -> Path:
     """A model with random weights that calls every function probable somewhere."""
     config, trees = function_config(), function_trees(40)
     vocabularies = Vocabularies.of(trees, config)
+    if words:
+        from tests.pretrained_samples import pretrained_files  # needs transformers
+
+        config, vocabularies = with_words(config), replace(vocabularies, pretrained=pretrained_files())
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
         model = build_model(config, vocab_sizes(vocabularies))

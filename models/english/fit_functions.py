@@ -5,7 +5,8 @@
         [--device cpu]
 
 MODEL is a folder that training or `fencepost export` wrote. FOLDER gets a copy of it, in which only the function scorer
-is new: functions.onnx in an export, otherwise the weights in model.safetensors. DATA comes from `prepare.py
+is new: functions.onnx in an export, otherwise the weights in model.safetensors. If the model has a pre-trained encoder,
+the new scorer also reads the vectors of first and last words (``scorer.function_words``). DATA comes from `prepare.py
 --functions`.
 
 The model reads the first 9,000 training sentences of each treebank once, and the scorer learns from its vectors of the
@@ -23,7 +24,8 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -73,6 +75,7 @@ DECAY: Final = 0.01
 SMOOTHING: Final = 0.05  # the share of the loss that asks for all functions alike, where the treebank allows just one
 AVERAGE: Final = 0.998  # weight of the old average of the weights in the new one, in the second half of the steps
 DROPOUT: Final = 0.2  # of the hidden layer; half of it for the vectors
+FACTORS: Final = tuple(percent / 100 for percent in range(50, 251, 5))  # tried for the scores of a finished scorer
 REPORTED: Final = 500  # steps between two lines of output
 REWRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)  # by ``write_model`` itself
 
@@ -103,7 +106,10 @@ def main() -> None:
         scorer = fit(folder, examples, shares, follow=PENN, steps=arguments.steps, seed=arguments.seed)
         for name in TRAINED_ON:
             trees = read_trees(arguments.data, "dev", name, arguments.first)
-            total = counted(scorer, folder, reader.examples(trees, f"dev.{name}"), trees).total()
+            part = reader.examples(trees, f"dev.{name}")
+            if name == PENN:
+                print(f"{name}, development: scores times {calibrate(scorer, part):.2f}", flush=True)
+            total = counted(scorer, folder, part, trees).total()
             print(f"{name}, development: F1 {total.f1:.2f} over gold constituents", flush=True)
         write(folder, scorer, arguments.out)
 
@@ -132,10 +138,15 @@ class Trained(nn.Module):
         nn.init.zeros_(self.hidden.weight)
         nn.init.zeros_(self.output.weight)
 
-    def forward(self, spans: Tensor, labels: Tensor, parents: Tensor, treebanks: Tensor) -> Tensor:
-        """[C, 2 d_model] -> [C, functions]"""
+    def forward(
+        self, spans: Tensor, words: Tensor | None, labels: Tensor, parents: Tensor, treebanks: Tensor
+    ) -> Tensor:
+        """[C, 2 d_model], [C, 2 hidden] -> [C, functions]"""
         scorer = self.scorer
         context = scorer.label(labels) + scorer.parent(parents) + self.hidden(treebanks)
+        if scorer.words is not None:
+            assert words is not None
+            context = context + scorer.words(self.vector_dropout(words))
         hidden = scorer.norm(scorer.hidden(self.vector_dropout(spans)) + context).relu()
         scores: Tensor = scorer.output(self.dropout(hidden)) + self.output(treebanks)
         return scores
@@ -196,7 +207,8 @@ def smooth_loss(scores: Tensor, allowed: Tensor) -> Tensor:
 
 def _new_scorer(folder: ModelFolder, examples: Examples) -> FunctionScorer:
     sizes, hidden = vocab_sizes(folder.vocabularies), folder.config.scorer.function_hidden
-    scorer = FunctionScorer(examples.vectors.shape[1], hidden, sizes.single_labels, sizes.functions)
+    words = 0 if examples.words is None else examples.words.shape[1]
+    scorer = FunctionScorer(examples.vectors.shape[1], hidden, sizes.single_labels, sizes.functions, words)
     for table in (scorer.label, scorer.parent):
         nn.init.normal_(table.weight, std=0.1)
     return scorer
@@ -215,15 +227,18 @@ def _batch(
     """
     weights = np.array([shares[name] for name in examples])
     counts = draw.multinomial(BATCH, weights / weights.sum())
-    spans, labels, parents, allowed = [], [], [], []
+    spans, words, labels, parents, allowed = [], [], [], [], []
     for part, count in zip(examples.values(), counts.tolist(), strict=True):
         rows = torch.from_numpy(draw.integers(0, len(part), count))
         spans.append(_spans(part, rows))
+        words.append(_words(part, rows))
         labels.append(part.labels[rows])
         parents.append(part.parents[rows])
         allowed.append(part.allowed[rows])
+    known = [each for each in words if each is not None]
     treebanks = torch.from_numpy(np.repeat(numbers, counts))
-    return model(torch.cat(spans), torch.cat(labels), torch.cat(parents), treebanks), torch.cat(allowed)
+    columns = torch.cat(labels), torch.cat(parents), treebanks
+    return model(torch.cat(spans), torch.cat(known) if known else None, *columns), torch.cat(allowed)
 
 
 def _spans(examples: Examples, rows: Tensor) -> Tensor:
@@ -231,11 +246,18 @@ def _spans(examples: Examples, rows: Tensor) -> Tensor:
     return torch.cat([examples.vectors[posts] for posts in ends], dim=1).float()
 
 
+def _words(examples: Examples, rows: Tensor) -> Tensor | None:
+    """Those of the first and the last word of each constituent."""
+    if examples.words is None:
+        return None
+    ends = examples.starts[rows], examples.ends[rows] - 1
+    return torch.cat([examples.words[posts] for posts in ends], dim=1).float()
+
+
 @torch.inference_mode()
 def counted(scorer: FunctionScorer, folder: ModelFolder, examples: Examples, trees: Sequence[Tree]) -> FunctionCounts:
     """The scores of the functions of gold constituents."""
-    parts = torch.split(torch.arange(len(examples)), BATCH)
-    best = [number for rows in parts for number in _best(scorer, examples, rows)]
+    best = _scores(scorer, examples).argmax(dim=1).tolist()
     assert folder.vocabularies.functions is not None
     names = (None, *folder.vocabularies.functions.symbols)
     found = iter(best)
@@ -246,24 +268,50 @@ def counted(scorer: FunctionScorer, folder: ModelFolder, examples: Examples, tre
     return counts
 
 
-def _best(scorer: FunctionScorer, examples: Examples, rows: Tensor) -> Iterator[int]:
+@torch.inference_mode()
+def calibrate(scorer: FunctionScorer, examples: Examples) -> float:
+    """Multiplies the scores by the factor with which the allowed functions are most probable; returns it.
+
+    Smoothing and dropout keep a scorer from being as sure as it could be.
+    """
+    scores = _scores(scorer, examples)
+    factor = min(FACTORS, key=lambda factor: function_loss(factor * scores, examples.allowed).sum().item())
+    scorer.output.weight.mul_(factor)
+    scorer.output.bias.mul_(factor)
+    return factor
+
+
+@torch.inference_mode()
+def _scores(scorer: FunctionScorer, examples: Examples) -> Tensor:
+    parts = torch.split(torch.arange(len(examples)), BATCH)
+    return torch.cat([_scores_of(scorer, examples, rows) for rows in parts])
+
+
+def _scores_of(scorer: FunctionScorer, examples: Examples, rows: Tensor) -> Tensor:
     context = scorer.label(examples.labels[rows]) + scorer.parent(examples.parents[rows])
+    words = _words(examples, rows)
+    if scorer.words is not None and words is not None:
+        context = context + scorer.words(words)
     hidden = scorer.norm(scorer.hidden(_spans(examples, rows)) + context).relu()
-    yield from scorer.output(hidden).argmax(dim=1).tolist()
+    scores: Tensor = scorer.output(hidden)
+    return scores
 
 
 def write(folder: ModelFolder, scorer: FunctionScorer, out: Path) -> None:
     """Writes a copy of the model with this scorer."""
     files = {name: (folder.path / name).read_bytes() for name in listed_files(folder.path) if name not in REWRITTEN}
     card = (folder.path / CARD).read_text("utf-8")
+    with_words = replace(folder.config.scorer, function_words=scorer.words is not None)
+    config = replace(folder.config, scorer=with_words)
     if folder.has(ONNX):
         files[FUNCTIONS] = functions_graph(scorer)
-        write_model(out, folder.config, folder.vocabularies, card, files)
+        write_model(out, config, folder.vocabularies, card, files)
         return
     weights = load_file(folder.path / WEIGHTS)
+    weights = {name: tensor for name, tensor in weights.items() if not name.startswith(SCORER)}
     weights |= {SCORER + name: tensor for name, tensor in scorer.state_dict().items()}
     check, fingerprints = read_check(folder.path), read_fingerprints(folder.path)
-    save_weights(out, folder.config, folder.vocabularies, card, weights, check, fingerprints)
+    save_weights(out, config, folder.vocabularies, card, weights, check, fingerprints)
 
 
 if __name__ == "__main__":

@@ -65,19 +65,19 @@ class Teachers:
         tensors = TorchBatch.of(batch, self.backends[0].device)
         encoded = [self._encode(backend, tensors) for backend in self.backends]
         each = zip(self.backends, encoded, self.temperatures, strict=True)
-        found = [self._one(backend, y, tensors, temperature) for backend, y, temperature in each]
+        found = [self._one(backend, y, tensors, temperature) for backend, (y, _), temperature in each]
         scores, labels, tags, confidence = (torch.stack(parts).mean(dim=0) for parts in zip(*found, strict=True))
         readers: list[FunctionReader] = []
         if self.folder.vocabularies.functions is not None:
             pairs = zip(self.backends, encoded, strict=True)
-            readers = [backend.function_reader(y, tensors, batch.lengths) for backend, y in pairs]
+            readers = [backend.function_reader(y, tensors, batch.lengths, words) for backend, (y, words) in pairs]
         return Believed(scores, labels, tags, confidence, tensors.lengths, readers)
 
     def span_scores(self, number: int, batch: Batch) -> tuple[Tensor, Tensor]:
         """The scores of one teacher, before its temperature, and the lengths of the sentences."""
         backend = self.backends[number]
         tensors = TorchBatch.of(batch, backend.device)
-        y = self._encode(backend, tensors)
+        y, _ = self._encode(backend, tensors)
         with at_precision(backend.precision, backend.device):
             return backend.model.span_scorer(y, tensors).float(), tensors.lengths
 
@@ -109,11 +109,11 @@ class Teachers:
         return constituents, np.mean(read, axis=0, dtype=np.float32)
 
     @staticmethod
-    def _encode(backend: TorchBackend, batch: TorchBatch) -> Tensor:
+    def _encode(backend: TorchBackend, batch: TorchBatch) -> tuple[Tensor, Tensor | None]:
         if backend.model.training:
             backend.model.eval()
         with at_precision(backend.precision, backend.device):
-            return backend.model.encode(batch, backend.plan)
+            return backend.model.read(batch, backend.plan)
 
     def _one(
         self, backend: TorchBackend, y: Tensor, batch: TorchBatch, temperature: float

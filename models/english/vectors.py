@@ -16,6 +16,7 @@ from fencepost.backends.onnx import OnnxBackend
 from fencepost.backends.torch import TorchBackend
 from fencepost.features.batching import pieces
 from fencepost.features.indexer import Indexer
+from fencepost.features.lexical_kinds import reads
 from fencepost.storage.model_files import ONNX
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.training.data import gold_tree
@@ -32,6 +33,7 @@ class Examples:
     """The gold constituents of a treebank, the vectors of its fenceposts, and the functions that each may have."""
 
     vectors: Tensor  # [F, d_model], in half precision
+    words: Tensor | None  # [F, hidden] those of the word to the right, if the model has a pre-trained encoder
     starts: Tensor  # [C] fenceposts, counted through the treebank, as are ends
     ends: Tensor
     labels: Tensor
@@ -49,6 +51,7 @@ class VectorReader:
         """``kept`` is a folder for the vectors of sentences that another run needs again."""
         self._folder, self._kept = folder, kept
         self._indexer = Indexer(folder.config, folder.vocabularies)
+        self._ends = (".words",) if reads(folder.config, "subwords") else ()  # of the second file of vectors
         self._backend = OnnxBackend.load(folder) if folder.has(ONNX) else TorchBackend.load(folder, device)
 
     def examples(self, trees: Sequence[Tree], name: str) -> Examples:
@@ -63,26 +66,36 @@ class VectorReader:
             arrays = (own.starts + post, own.ends + post, own.labels, own.parents, functions.allowed)
             for column, array in zip(columns.values(), arrays, strict=True):
                 column.append(torch.from_numpy(array))
+        vectors, words = self._vectors([tree.words() for tree in trees], lengths.tolist(), name)
         return Examples(
-            torch.from_numpy(self._vectors([tree.words() for tree in trees], lengths.tolist(), name)),
+            torch.from_numpy(vectors),
+            None if words is None else torch.from_numpy(words),
             **{name: torch.cat(parts) for name, parts in columns.items()},
         )
 
-    def _vectors(self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], name: str) -> Halves:
-        path = None if self._kept is None else self._kept / f"{name}.npy"
-        if path is not None and path.exists():
-            kept: Halves = np.load(path)
-            if len(kept) != sum(lengths) + len(lengths):
-                raise SystemExit(f"{path} has the vectors of other sentences: remove it")
-            return kept
-        found: list[Halves] = [np.empty((0, 0), np.float16)] * len(sentences)
+    def _vectors(
+        self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], name: str
+    ) -> tuple[Halves, Halves | None]:
+        """Both kinds of vectors of all fenceposts, from their files if they are kept."""
+        paths = [] if self._kept is None else [self._kept / f"{name}{end}.npy" for end in ("", *self._ends)]
+        if paths and all(path.exists() for path in paths):
+            kept = [np.load(path) for path in paths]
+            if any(len(rows) != sum(lengths) + len(lengths) for rows in kept):
+                raise SystemExit(f"{paths[0]} has the vectors of other sentences: remove it")
+        else:
+            kept = self._read(sentences, lengths)
+            for path, rows in zip(paths, kept, strict=bool(paths)):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                np.save(path, rows)
+        return kept[0], kept[1] if self._ends else None
+
+    def _read(self, sentences: Sequence[Sequence[str]], lengths: Sequence[int]) -> list[Halves]:
+        found: list[list[Halves]] = [[] for _ in sentences]
         for places in pieces(lengths, TOKENS):
             batch = self._indexer.batch([Sentence(tuple(sentences[place])) for place in places])
             ends = np.cumsum(batch.lengths + 1)[:-1]
-            for place, vectors in zip(places, np.split(self._backend.vectors(batch), ends), strict=True):
-                found[place] = vectors.astype(np.float16)
-        joined = np.concatenate(found)
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.save(path, joined)
-        return joined
+            for rows in self._backend.vectors(batch)[: 1 + len(self._ends)]:
+                assert rows is not None
+                for place, own in zip(places, np.split(rows, ends), strict=True):
+                    found[place].append(own.astype(np.float16))
+        return [np.concatenate(kind) for kind in zip(*found, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor, nn
 
@@ -79,16 +80,18 @@ def test_tags_are_scored_for_words_and_not_for_start_and_stop() -> None:
     torch.testing.assert_close(tagger(y, BATCH), tagger.layers(words))
 
 
-def test_each_constituent_scores_by_its_ends_its_label_and_its_parent() -> None:
+@pytest.mark.parametrize("size", [0, 5])
+def test_each_constituent_scores_by_its_ends_its_label_its_parent_and_its_words(size: int) -> None:
     torch.manual_seed(4)
-    y, functions = vectors(), FunctionScorer(D_MODEL, 6, labels=5, functions=3)
+    y, functions = vectors(), FunctionScorer(D_MODEL, 6, labels=5, functions=3, words=size)
+    words = torch.randn(len(y), size) if size else None
     nn.init.normal_(functions.norm.weight)
     nn.init.normal_(functions.norm.bias)
     sentences, starts, ends = np.array([0, 0, 2, 3]), np.array([0, 2, 1, 0]), np.array([6, 5, 4, 1])
     labels, parents = np.array([1, 2, 4, 3]), np.array([0, 1, 1, 0])
     lengths = np.array([len(sentence) for sentence in SENTENCES])
     constituents = Constituents(sentences, starts, ends, labels, parents)
-    scores = functions(y, BATCH, TorchConstituents.of(constituents, lengths))
+    scores = functions(y, BATCH, TorchConstituents.of(constituents, lengths), words)
     assert scores.shape == (4, 3)
     for number, sentence in enumerate(sentences.tolist()):
         first = int((lengths[:sentence] + 2).sum())
@@ -97,5 +100,7 @@ def test_each_constituent_scores_by_its_ends_its_label_and_its_parent() -> None:
         i, j = int(starts[number]), int(ends[number])
         both = torch.cat([forward[i], backward[i + 1], forward[j], backward[j + 1]])
         context = functions.label.weight[labels[number]] + functions.parent.weight[parents[number]]
+        if functions.words is not None and words is not None:
+            context = context + functions.words(torch.cat([words[first + i + 1], words[first + j]]))
         expected = functions.output(torch.relu(functions.norm(functions.hidden(both) + context)))
         torch.testing.assert_close(scores[number], expected, atol=1e-5, rtol=1e-5)

@@ -9,7 +9,7 @@ import functions_in_domain
 import numpy as np
 import pytest
 import torch
-from fit_functions import BUSINESS, Trained, counted, fit, smooth_loss, write
+from fit_functions import BUSINESS, Trained, calibrate, counted, fit, smooth_loss, write
 from prepare import PENN
 from safetensors.torch import load_file, save
 from vectors import VectorReader
@@ -35,9 +35,9 @@ TREES = function_trees(30, seed=1)
 SHARES = {"gum": 1.0, "masc": 2.0}
 
 
-@pytest.fixture
-def model(tmp_path: Path) -> Path:
-    return random_function_model(tmp_path / "model")
+@pytest.fixture(params=[False, True], ids=["ends", "ends and words"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return random_function_model(tmp_path / "model", words=request.param)
 
 
 @pytest.fixture
@@ -50,18 +50,23 @@ def export(model: Path) -> Path:
 def test_both_backends_give_the_vectors_of_fenceposts(model: Path, export: Path) -> None:
     torch_folder, onnx_folder = ModelFolder.open(model), ModelFolder.open(export)
     batch = Indexer(torch_folder.config, torch_folder.vocabularies).batch([Sentence(tuple(TREES[0].words()))])
-    found = OnnxBackend.load(onnx_folder).vectors(batch)
+    found, words = OnnxBackend.load(onnx_folder).vectors(batch)
+    same, same_words = TorchBackend.load(torch_folder).vectors(batch)
     assert found.shape == (len(TREES[0].words()) + 1, torch_folder.config.encoder.d_model)
-    assert np.allclose(found, TorchBackend.load(torch_folder).vectors(batch), atol=1e-4)
+    assert np.allclose(found, same, atol=1e-4)
+    assert (words is None) == (same_words is None) == (not torch_folder.config.scorer.function_words)
+    if words is not None and same_words is not None:
+        assert len(words) == len(found)
+        assert np.allclose(words, same_words, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["model", "export"])
 def test_a_new_scorer_learns_and_the_other_files_stay(
-    kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, model: Path, export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in {"DROPOUT": 0.0, "AVERAGE": 0.9, "RATE": 0.03, "BATCH": 64, "WARMUP": 10}.items():
         monkeypatch.setattr(fit_functions, name, value)
-    path: Path = request.getfixturevalue(kind)
+    path = model if kind == "model" else export
     folder, out = ModelFolder.open(path), tmp_path / "new"
     reader = VectorReader(folder)
     examples = {"gum": reader.examples(TREES[:10], "few"), "masc": reader.examples(TREES, "all")}
@@ -113,6 +118,19 @@ def test_smoothing_leaves_open_functions_alone() -> None:
     assert smooth[1] == plain[1]
 
 
+def test_calibration_makes_the_functions_of_the_examples_more_probable_and_changes_none(export: Path) -> None:
+    folder = ModelFolder.open(export)
+    examples = VectorReader(folder).examples(TREES, "all")
+    scorer = fit(folder, {PENN: examples}, {PENN: 1.0}, follow=PENN, steps=60, seed=1)
+    before = fit_functions._scores(scorer, examples)
+    factor = calibrate(scorer, examples)
+    after = fit_functions._scores(scorer, examples)
+    assert factor != 1
+    assert torch.allclose(after, factor * before, atol=1e-4)
+    loss = [function_loss(scores, examples.allowed).sum().item() for scores in (before, after)]
+    assert loss[1] < loss[0]
+
+
 def test_the_finished_scorer_has_the_conventions_of_one_treebank() -> None:
     torch.manual_seed(1)
     scorer = FunctionScorer(4, 8, labels=3, functions=3)
@@ -121,9 +139,9 @@ def test_the_finished_scorer_has_the_conventions_of_one_treebank() -> None:
     torch.nn.init.normal_(trained.output.weight)
     spans, labels = torch.randn(5, 8), torch.tensor([0, 1, 2, 0, 1])
     with torch.no_grad():
-        expected = trained(spans, labels, labels, torch.ones(5, dtype=torch.int64))
+        expected = trained(spans, None, labels, labels, torch.ones(5, dtype=torch.int64))
         finished = Trained(trained.finished(1), 1).eval()
-        found = finished(spans, labels, labels, torch.zeros(5, dtype=torch.int64))
+        found = finished(spans, None, labels, labels, torch.zeros(5, dtype=torch.int64))
     assert torch.allclose(found, expected, atol=1e-6)
 
 

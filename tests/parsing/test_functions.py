@@ -11,11 +11,15 @@ import pytest
 
 from fencepost.errors import ModelError, UsageError
 from fencepost.export.onnx import export_onnx
+from fencepost.export.parser import functions_graph
+from fencepost.model.scorer import FunctionScorer
 from fencepost.parsing.documents import Document
 from fencepost.parsing.load import load
 from fencepost.parsing.parser import Parser
 from fencepost.parsing.workers import Workers
-from fencepost.storage.model_files import FUNCTIONS, VOCABULARIES, file_digest
+from fencepost.storage.model_files import FUNCTIONS, VOCABULARIES, file_digest, listed_files
+from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_writer import write_model
 from fencepost.training.train import train
 from fencepost.trees.functions import split_functions, without_functions
 from tests.function_samples import function_trees, random_function_model
@@ -25,9 +29,9 @@ from tests.samples import tiny_config
 SENTENCES = [tree.words() for tree in toy_trees(30, seed=7)]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return random_function_model(tmp_path_factory.mktemp("functions") / "model")
+@pytest.fixture(scope="module", params=[False, True], ids=["ends", "ends and words"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return random_function_model(tmp_path_factory.mktemp("functions") / "model", words=request.param)
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +150,20 @@ def test_a_graph_for_other_functions_is_refused(exported: Path, tmp_path: Path) 
     (broken / "checksums").write_text(checksums)
     with pytest.raises(ModelError, match="functions"):
         load(broken)
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_a_scorer_that_reads_other_vectors_than_the_configuration_says_is_refused(words: bool, tmp_path: Path) -> None:
+    folder = random_function_model(tmp_path / "model", words=True)
+    export_onnx(folder, tmp_path / "export")
+    opened = ModelFolder.open(tmp_path / "export")
+    scorer = FunctionScorer(opened.config.encoder.d_model, 16, 9, 4, words=7 if words else 0)
+    files = {name: (opened.path / name).read_bytes() for name in listed_files(opened.path) if name.endswith("onnx")}
+    files |= {name: (opened.path / name).read_bytes() for name in listed_files(opened.path) if name.endswith("npy")}
+    files[FUNCTIONS] = functions_graph(scorer)
+    write_model(tmp_path / "mixed", opened.config, opened.vocabularies, "", files)
+    with pytest.raises(ModelError, match="words of size 7" if words else "functions.onnx reads no words"):
+        load(tmp_path / "mixed")
 
 
 def test_the_sample_trees_have_functions() -> None:

@@ -12,14 +12,15 @@ import torch
 from torch import Tensor
 
 from fencepost.config.settings import Config
-from fencepost.config.toml import config_from_table
-from fencepost.errors import ModelError
+from fencepost.config.toml import config_from_table, load_config
+from fencepost.errors import ConfigError, ModelError, UsageError
 from fencepost.model.pretrained import Pretrained, pretrained_encoders
 from fencepost.parsing.load import load
 from fencepost.training.saving import resume_run, save_run
 from fencepost.training.train import train
 from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence
+from tests.function_samples import function_trees
 from tests.pretrained_samples import write_encoder
 from tests.samples import TREES, tiny_config
 
@@ -165,3 +166,58 @@ def test_a_resumed_run_goes_on_exactly_at_both_rates(tmp_path: Path, encoder: Pa
     steps(second, 1)
     expected, found = straight.model.state_dict(), second.model.state_dict()
     assert all(torch.equal(expected[name], found[name]) for name in expected)
+
+
+def with_function_words(encoder: Path) -> Config:
+    config = config_over(encoder)
+    return replace(config, scorer=replace(config.scorer, functions=True, function_hidden=8, function_words=True))
+
+
+def test_functions_are_learned_from_the_vectors_of_words_too(encoder: Path) -> None:
+    trees = function_trees(20)
+    trainer = Trainer(with_function_words(encoder), trees, trees, CPU)
+    scorer = trainer.model.function_scorer
+    assert scorer is not None
+    assert scorer.words is not None
+    before = scorer.words.weight.detach().clone()
+    steps(trainer)
+    assert (scorer.words.weight != before).any()
+
+
+def test_functions_from_words_change_neither_trees_nor_their_scores(encoder: Path) -> None:
+    trees = function_trees(20)
+    reading = steps(Trainer(with_function_words(encoder), trees, trees, CPU))
+    plain = replace(reading.config, scorer=replace(reading.config.scorer, function_words=False))
+    other = Trainer(plain, trees, trees, CPU)
+    weights = reading.model.state_dict()
+    other.model.load_state_dict({name: weight for name, weight in weights.items() if "scorer.words" not in name})
+    assert other.dev.score(other.backend).matched == reading.dev.score(reading.backend).matched
+
+
+def test_a_scorer_that_reads_words_has_another_form_than_one_that_does_not(encoder: Path, tmp_path: Path) -> None:
+    trees, config = function_trees(8), with_function_words(encoder)
+    train(config, trees, trees, tmp_path / "first")
+    without = replace(config, scorer=replace(config.scorer, function_words=False))
+    with pytest.raises(UsageError, match=r"scorer\.function_words is True, not False"):
+        train(without, trees, trees, tmp_path / "second", start_from=tmp_path / "first")
+
+
+def test_a_scorer_that_reads_words_can_be_added_to_a_model_without_functions(encoder: Path, tmp_path: Path) -> None:
+    train(config_over(encoder), TREES, TREES, tmp_path / "plain")
+    trees = function_trees(8)
+    parser = train(with_function_words(encoder), trees, trees, tmp_path / "more", start_from=tmp_path / "plain")
+    assert parser.parse([["the", "cat", "sleeps"]], functions=True)
+
+
+def test_words_without_an_encoder_are_refused() -> None:
+    settings = ["scorer.functions=true", "scorer.function_words=true"]
+    with pytest.raises(ConfigError, match=r"scorer\.function_words needs a pre-trained encoder"):
+        load_config("small", ['lexical=["char_lstm"]', *settings])
+
+
+def test_a_model_without_functions_may_start_from_one_whose_scorer_reads_words(encoder: Path, tmp_path: Path) -> None:
+    trees, config = function_trees(8), with_function_words(encoder)
+    train(config, trees, trees, tmp_path / "first")
+    plain = replace(config, scorer=replace(config.scorer, functions=False))
+    parser = train(plain, TREES, TREES, tmp_path / "plain", start_from=tmp_path / "first")
+    assert parser.parse([["the", "cat", "sleeps"]])

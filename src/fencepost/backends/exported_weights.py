@@ -80,6 +80,8 @@ def _functions(weights: WeightsInOrder, model: ParserModel, _config: Config) -> 
     put(scorer.label.weight, weights.table())
     put(scorer.parent.weight, weights.table())
     _linear(weights, scorer.hidden)
+    if scorer.words is not None:
+        put(scorer.words.weight, weights.matrix().T)
     _norm(weights, scorer.norm)
     _linear(weights, scorer.output)
 

@@ -47,6 +47,7 @@ class OnnxBackend:
         self._impossible = impossible if config.scorer.predict_tags else None
         self._model, self._spans = graphs[ONNX], graphs[SPANS]
         self._functions = graphs.get(FUNCTIONS)
+        self._function_words = config.scorer.function_words
         self._letters, self._subwords = graphs.get(LETTERS), graphs.get(SUBWORDS)
         self._subword_table = subword_table
         self._cache = WordVectorCache(self._spell)
@@ -77,7 +78,7 @@ class OnnxBackend:
         return BATCH_TOKENS
 
     def launch(self, batch: Batch, *, functions: bool = False) -> Callable[[], Parsed]:
-        fenceposts, tags, vectors = self._encode(batch, functions)
+        fenceposts, tags, read = self._encode(batch, functions)
         pairs = _pairs(batch.lengths)
         parts = [
             self._spans.run({**piece, **self._chosen}, best=_cells(piece), label=_cells(piece))
@@ -100,21 +101,24 @@ class OnnxBackend:
         if not 0 <= labels.min() <= labels.max() < self._labels:
             raise ModelError(f"{self._spans.path}: gives numbers of labels that don't exist", hint=AGAIN)
         trees = cky.decode(LabelChart(best, labels.astype(np.int32), batch.lengths))
-        parsed = Parsed(trees, tags, self._function_reader(vectors, batch.lengths))
+        parsed = Parsed(trees, tags, self._function_reader(read, batch.lengths))
         return lambda: parsed
 
     def score(self, batch: Batch, *, functions: bool = False) -> Scored:
-        fenceposts, tags, vectors = self._encode(batch, functions)
+        fenceposts, tags, read = self._encode(batch, functions)
         others = self._others_before(tags, batch.lengths)
         parts = (self._label_scores(piece, others) for piece in _cut(fenceposts, *_pairs(batch.lengths)))
-        reader = self._function_reader(vectors, batch.lengths)
+        reader = self._function_reader(read, batch.lengths)
         return Scored(SpanScores.from_pieces(parts, batch.lengths), tags, reader)
 
-    def vectors(self, batch: Batch) -> Floats:
-        """The vectors of all fenceposts, which functions are read from: [F, d_model]."""
-        _, _, vectors = self._encode(batch, functions=True)
-        assert vectors is not None
-        return vectors
+    def vectors(self, batch: Batch) -> tuple[Floats, Floats | None]:
+        """What functions are read from: the vectors of all fenceposts, and of the words to their right.
+
+        [F, d_model] and [F, hidden]; the second only if the model has a pre-trained encoder.
+        """
+        _, _, read = self._encode(batch, functions=True)
+        assert read is not None
+        return read
 
     def _others_before(self, tags: Ints | None, lengths: Ints) -> Ints:
         if self._impossible is None or tags is None:
@@ -130,9 +134,12 @@ class OnnxBackend:
             scores[nominal[:, None], self._impossible.labels] = -np.inf
         return scores
 
-    def _function_reader(self, vectors: Floats | None, lengths: Ints) -> FunctionReader | None:
-        if vectors is None:
+    def _function_reader(
+        self, vectors_and_words: tuple[Floats, Floats | None] | None, lengths: Ints
+    ) -> FunctionReader | None:
+        if vectors_and_words is None:
             return None
+        vectors, words = vectors_and_words
         graph = self._functions
         assert graph is not None
 
@@ -140,15 +147,18 @@ class OnnxBackend:
             starts, ends = constituents.fenceposts(lengths)
             labels, parents = constituents.labels, constituents.parents
             feeds = {**_spans(vectors, starts, ends, "vectors"), "labels": labels, "parents": parents}
+            if self._function_words:
+                assert words is not None
+                feeds["words"] = words
             (probabilities,) = graph.run(feeds, probabilities=(len(labels), graph.width("probabilities")))
             require_finite(probabilities)
             return probabilities
 
         return read
 
-    def _encode(self, batch: Batch, functions: bool) -> tuple[Floats, Ints | None, Floats | None]:
+    def _encode(self, batch: Batch, functions: bool) -> tuple[Floats, Ints | None, tuple[Floats, Floats | None] | None]:
         """The projected fenceposts of all sentences [F, hidden], the tags of their words [W] if the model predicts
-        tags, and the vectors of the fenceposts [F, d_model] if ``functions`` are asked for.
+        tags, and what functions are read from, as ``vectors`` gives it, if ``functions`` are asked for.
         """
         first_token, first_post, first_word = (_firsts(batch.lengths + more) for more in (2, 1, 0))
         letters, subwords = self._letter_vectors(batch), self._subword_vectors(batch)
@@ -177,7 +187,9 @@ class OnnxBackend:
         require_finite(fenceposts)
         if tags is not None and tags.min(initial=0) < 0:
             raise ModelError(f"{self._model.path}: gives numbers of tags that don't exist", hint=AGAIN)
-        return fenceposts, tags, vectors
+        if vectors is None:
+            return fenceposts, tags, None
+        return fenceposts, tags, (vectors, None if subwords is None else subwords[_right_tokens(batch.lengths)])
 
     def _groups(self, lengths: Ints) -> Iterator[list[int]]:
         """Sentences to encode together. Those so long that their positions restart get groups of their own."""
@@ -271,6 +283,11 @@ def _sequence_feeds(
         "position": position if longest is None or width <= longest else position % longest,
         "mask": attention_mask(lengths, width, plan, longest),
     }
+
+
+def _right_tokens(lengths: Ints) -> Ints:
+    """The token to the right of each fencepost: [F]."""
+    return np.arange((lengths + 1).sum()) + np.repeat(np.arange(len(lengths)), lengths + 1) + 1
 
 
 def _firsts(counts: Ints) -> Ints:

@@ -72,7 +72,7 @@ _MAY_READ: Final = {
     SPANS: {"fenceposts", "starts", "ends", "labels"},
     LETTERS: {"spellings", *SEQUENCE},
     SUBWORDS: {"subwords", "embedded", *SEQUENCE},
-    FUNCTIONS: {"vectors", "starts", "ends", "labels", "parents"},
+    FUNCTIONS: {"vectors", "words", "starts", "ends", "labels", "parents"},
 }
 _GIVES: Final = {
     ONNX: ("fenceposts",),
@@ -116,9 +116,16 @@ def _require_agreement(folder: ModelFolder, opened: dict[str, Graph], table: Sub
     if labels != len(folder.vocabularies.labels):
         raise disagreement(folder, f"{SPANS} knows {labels} labels, not {len(folder.vocabularies.labels)}")
     if FUNCTIONS in opened:
+        _require_function_words(folder, opened)
         functions, known = opened[FUNCTIONS].width("probabilities"), folder.vocabularies.functions
         if known is None or functions != len(known):
             raise disagreement(folder, f"{FUNCTIONS} knows {functions} functions, not {len(known or ())}")
+
+
+def _require_function_words(folder: ModelFolder, opened: dict[str, Graph]) -> None:
+    read = [axes[-1] for name, axes in opened[FUNCTIONS].inputs.items() if name == "words"]
+    if read != ([opened[SUBWORDS].width("vectors")] if folder.config.scorer.function_words else []):
+        raise disagreement(folder, f"{FUNCTIONS} reads {f'words of size {read[0]}' if read else 'no words'}")
 
 
 def _require_subwords(folder: ModelFolder, graph: Graph, table: SubwordTable | None) -> None:

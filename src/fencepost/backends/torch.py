@@ -202,10 +202,10 @@ class TorchBackend:
     def _launch(self, batch: Batch, functions: bool) -> Callable[[], Parsed]:
         tensors = self._send(batch)
         with at_precision(self.precision, self.device):
-            y = self.model.encode(tensors, self.plan)
+            y, words = self.model.read(tensors, self.plan)
             tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
             best, labels = self._best_labels(y, tensors, tags)
-            reader = self.function_reader(y, tensors, batch.lengths) if functions else None
+            reader = self.function_reader(y, tensors, batch.lengths, words) if functions else None
         if self.device.type == "cpu":
             return lambda: _on_host(best, labels, tags, batch.lengths, reader)
         scores, marked = decode(best, tensors.lengths)
@@ -225,11 +225,13 @@ class TorchBackend:
 
         return finish
 
-    def function_reader(self, y: Tensor, batch: TorchBatch, lengths: Ints) -> FunctionReader:
-        """Reads functions from the encoder's vectors of a batch."""
+    def function_reader(
+        self, y: Tensor, batch: TorchBatch, lengths: Ints, words: Tensor | None = None
+    ) -> FunctionReader:
+        """Reads functions from the encoder's vectors of a batch, and from those of its words."""
         scorer = self.model.function_scorer
         assert scorer is not None
-        fenceposts = scorer.project(y, batch)
+        fenceposts = scorer.project(y, batch, words)
 
         @torch.inference_mode()
         def read(constituents: Constituents) -> Floats:
@@ -269,11 +271,11 @@ class TorchBackend:
     def score(self, batch: Batch, *, functions: bool = False) -> Scored:
         tensors = self._send(batch)
         with self._here(), at_precision(self.precision, self.device):
-            y = self.model.encode(tensors, self.plan)
+            y, words = self.model.read(tensors, self.plan)
             scores = self.model.span_scorer(y, tensors)
             best_tags = None if self.model.tag_scorer is None else _best_tags(self.model.tag_scorer(y, tensors))
             nominal = self._nominal_spans(tensors, best_tags)
-            reader = self.function_reader(y, tensors, batch.lengths) if functions else None
+            reader = self.function_reader(y, tensors, batch.lengths, words) if functions else None
         tags: Ints | None = None if best_tags is None else best_tags.cpu().numpy()
         if not scores.isfinite().all():
             raise not_finite()
@@ -287,13 +289,18 @@ class TorchBackend:
         return None if self._ruled_out is None or tags is None else self._ruled_out.spans(batch, tags)
 
     @torch.inference_mode()
-    def vectors(self, batch: Batch) -> Floats:
-        """The vectors of all fenceposts, which functions are read from: [F, d_model]."""
+    def vectors(self, batch: Batch) -> tuple[Floats, Floats | None]:
+        """What functions are read from: the vectors of all fenceposts, and of the words to their right.
+
+        [F, d_model] and [F, hidden]; the second only if the model has a pre-trained encoder.
+        """
         tensors = self._send(batch)
         with self._here(), at_precision(self.precision, self.device):
-            y = self.model.encode(tensors, self.plan)
+            y, words = self.model.read(tensors, self.plan)
         found: Floats = project(y, tensors, torch.eye(y.shape[1], device=self.device)).cpu().numpy()
-        return found
+        if words is None:
+            return found, None
+        return found, words.index_select(0, tensors.fencepost_tokens + 1).float().cpu().numpy()
 
     def _send(self, batch: Batch) -> TorchBatch:
         if os.getpid() != self._process:  # torch's threads are gone, and it would wait for them for ever

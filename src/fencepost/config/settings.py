@@ -128,6 +128,7 @@ class ScorerConfig:
     tag_hidden: int = 250
     functions: bool = False  # split labels such as NP-SBJ, and predict the function of each constituent
     function_hidden: int = 250
+    function_words: bool = False  # the function scorer also reads the pre-trained vectors of first and last words
     force_root: bool = False  # the whole sentence must be a labelled constituent
 
 
@@ -262,6 +263,8 @@ def _check(config: Config) -> None:
         )
     if "pretrained" in config.lexical and not config.pretrained.model:
         raise ConfigError("pretrained.model is missing", hint="a folder, or a name in the Hugging Face cache")
+    if config.scorer.functions and config.scorer.function_words and "pretrained" not in config.lexical:
+        raise ConfigError("scorer.function_words needs a pre-trained encoder", hint='put "pretrained" into lexical')
     if "vectors" in config.lexical and not config.vectors.path:
         raise ConfigError("vectors.path is missing", hint="a safetensors file with one array per sentence")
     if config.pretrained.overlap >= config.pretrained.window:

@@ -50,7 +50,10 @@ def model_graph(model: ParserModel, config: Config, linear: Linear) -> bytes:
 
 
 def functions_graph(scorer: FunctionScorer) -> bytes:
-    """The graph of functions.onnx: vectors [F, d_model], starts, ends, labels, parents [C] -> probabilities."""
+    """The graph of functions.onnx: vectors [F, d_model], starts, ends, labels, parents [C] -> probabilities.
+
+    A scorer that reads words also has the vectors of the word to the right of each fencepost: words [F, size].
+    """
     graph = Graph()
     vectors = graph.input("vectors", FLOAT, ["F", scorer.hidden.in_features // 2])
     starts, ends, labels, parents = (
@@ -60,6 +63,11 @@ def functions_graph(scorer: FunctionScorer) -> bytes:
     label = graph.node("Gather", graph.constant(numbers(scorer.label.weight)), labels)
     parent = graph.node("Gather", graph.constant(numbers(scorer.parent.weight)), parents)
     total = graph.node("Add", _biased(graph, scorer.hidden, span), graph.node("Add", label, parent))
+    if scorer.words is not None:
+        words = graph.input("words", FLOAT, ["F", scorer.words.in_features // 2])
+        last = graph.node("Sub", ends, graph.constant(np.array(1)))
+        both = graph.join([graph.node("Gather", words, starts), graph.node("Gather", words, last)])
+        total = graph.node("Add", total, in_fp32(graph, both, numbers(scorer.words.weight).T))
     hidden = graph.node("Relu", layer_norm(graph, scorer.norm, total))
     probabilities = graph.node("Softmax", _biased(graph, scorer.output, hidden), axis=-1)
     return graph.model({"probabilities": (probabilities, FLOAT, ["C", scorer.output.out_features])})

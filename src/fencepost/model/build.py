@@ -28,7 +28,7 @@ from fencepost.model.linear import xavier_
 from fencepost.model.lstm import LSTMEncoder
 from fencepost.model.parser_model import ParserModel
 from fencepost.model.position import LearnedPositions, SinusoidalPositions, added, concatenated
-from fencepost.model.pretrained import Hiding, Pretrained, build_encoder
+from fencepost.model.pretrained import Hiding, Pretrained, build_encoder, pretrained_parts
 from fencepost.model.scorer import FunctionScorer, SpanScorer, TagScorer
 
 
@@ -50,18 +50,22 @@ class VocabSizes:
 def build_model(config: Config, sizes: VocabSizes) -> ParserModel:
     """A model with fresh weights."""
     scorer, d_model = config.scorer, config.encoder.d_model
+    lexical = Lexical(_representation(kind, config, sizes) for kind in config.lexical)
     return ParserModel(
-        Lexical(_representation(kind, config, sizes) for kind in config.lexical),
+        lexical,
         _encoder(config),
         SpanScorer(d_model, scorer.hidden, sizes.labels),
         TagScorer(d_model, scorer.tag_hidden, sizes.tags) if scorer.predict_tags else None,
-        _function_scorer(config, sizes) if scorer.functions else None,
+        _function_scorer(config, sizes, lexical) if scorer.functions else None,
     )
 
 
-def _function_scorer(config: Config, sizes: VocabSizes) -> FunctionScorer:
-    hidden = config.scorer.function_hidden
-    return FunctionScorer(config.encoder.d_model, hidden, sizes.single_labels, sizes.functions)
+def _function_scorer(config: Config, sizes: VocabSizes, lexical: Lexical) -> FunctionScorer:
+    hidden, words = config.scorer.function_hidden, 0
+    if config.scorer.function_words:
+        (pretrained,) = pretrained_parts(lexical)
+        words = pretrained.projection.in_features
+    return FunctionScorer(config.encoder.d_model, hidden, sizes.single_labels, sizes.functions, words)
 
 
 def _representation(kind: LexicalKind, config: Config, sizes: VocabSizes) -> nn.Module:

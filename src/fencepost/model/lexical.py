@@ -19,6 +19,7 @@ from fencepost.model.cuda.letters import last_states_in_one_launch
 from fencepost.model.dropout import SharedDropout
 from fencepost.model.encoder import SelfAttentiveEncoder
 from fencepost.model.plan import AttentionPlan
+from fencepost.model.pretrained import Pretrained
 
 if TYPE_CHECKING:
     from fencepost.model.parser_model import TorchBatch
@@ -191,9 +192,19 @@ class Lexical(nn.Module):
         self.representations = nn.ModuleList(representations)
 
     def forward(self, batch: TorchBatch) -> Tensor:
-        vectors = [representation(batch) for representation in self.representations]
+        return self.read(batch)[0]
+
+    def read(self, batch: TorchBatch) -> tuple[Tensor, Tensor | None]:
+        """The sum, and the vectors of the pre-trained encoder if there is one: [T, d_content], [T, hidden]."""
+        vectors, words = [], None
+        for representation in self.representations:
+            if isinstance(representation, Pretrained):
+                words = representation.words(batch)
+                vectors.append(representation.project(words, batch))
+            else:
+                vectors.append(representation(batch))
         total: Tensor = sum(vectors[1:], start=vectors[0])
-        return total
+        return total, words
 
 
 def _of_tokens(word_vectors: Tensor, batch: TorchBatch, dropout: SharedDropout) -> Tensor:

@@ -133,16 +133,21 @@ class ParserModel(nn.Module):
     def forward(
         self, batch: TorchBatch, plan: AttentionPlan | None = None, constituents: TorchConstituents | None = None
     ) -> ModelOutput:
-        y = self.encode(batch, plan)
+        y, words = self.read(batch, plan)
         tag_scores = None if self.tag_scorer is None else self.tag_scorer(y, batch)
         functions = None
         if self.function_scorer is not None and constituents is not None:
-            functions = self.function_scorer(y, batch, constituents)
+            functions = self.function_scorer(y, batch, constituents, words)
         return ModelOutput(self.span_scorer(y, batch), tag_scores, functions)
 
     def encode(self, batch: TorchBatch, plan: AttentionPlan | None = None) -> Tensor:
         """y_t, a vector in context for each token: [T, d_model]."""
-        return self.encoder(self.lexical(batch), batch.tokens, plan or AttentionPlan())
+        return self.read(batch, plan)[0]
+
+    def read(self, batch: TorchBatch, plan: AttentionPlan | None = None) -> tuple[Tensor, Tensor | None]:
+        """y_t, and the vectors of the pre-trained encoder if the model has one: [T, d_model], [T, hidden]."""
+        content, words = self.lexical.read(batch)
+        return self.encoder(content, batch.tokens, plan or AttentionPlan()), words
 
 
 def _spans(tensors: Mapping[str, Tensor], spans: int) -> tuple[Tensor, Tensor]:

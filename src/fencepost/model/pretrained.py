@@ -115,6 +115,15 @@ class Pretrained(nn.Module):
         return self
 
     def forward(self, batch: TorchBatch) -> Tensor:
+        return self.project(self.words(batch), batch)
+
+    def project(self, words: Tensor, batch: TorchBatch) -> Tensor:
+        """w_t = W h_t: [T, hidden] -> [T, d_content]."""
+        projected: Tensor = self.dropout(self.projection(words), batch.tokens)
+        return projected
+
+    def words(self, batch: TorchBatch) -> Tensor:
+        """h_t, the vectors of tokens before their projection: [T, hidden]."""
         if batch.windows is None or batch.subwords is None or batch.subword_rows is None:
             raise UsageError("this model reads sub-tokens, but the batch has none")
         assert batch.token_of_row is not None
@@ -123,8 +132,7 @@ class Pretrained(nn.Module):
         vectors = self._in_context(subwords, batch.windows).float()
         chosen = vectors.index_select(0, batch.subword_rows)
         total = chosen.new_zeros(len(batch.rows_of_token), chosen.shape[1]).index_add(0, batch.token_of_row, chosen)
-        projected: Tensor = self.dropout(self.projection(total / batch.rows_of_token[:, None]), batch.tokens)
-        return projected
+        return total / batch.rows_of_token[:, None]
 
     def _in_context(self, subwords: Tensor, windows: Layout) -> Tensor:
         """The vector of every sub-token, from the last layer or mixed from all: [P, hidden]."""

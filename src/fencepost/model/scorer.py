@@ -91,23 +91,40 @@ class FunctionScorer(nn.Module):
     a fencepost, (i, j) is the constituent's span, and the vectors e are learned for its label and for its parent's.
     The first and the last word of a phrase say different things about its function, so both ends are read, not their
     difference. Spans and labels don't depend on this scorer.
-    y: [T, d_model] and C constituents -> [C, functions]; column 0 is for no function.
+
+    With ``words``, M_3 [h_{i+1}; h_j] is added inside the norm: h_{i+1} and h_j are a pre-trained encoder's vectors of
+    the constituent's first and last word. They say more about the words themselves than y does.
+    y: [T, d_model], words: [T, words] and C constituents -> [C, functions]; column 0 is for no function.
     """
 
-    def __init__(self, d_model: int, hidden: int, labels: int, functions: int) -> None:
+    def __init__(self, d_model: int, hidden: int, labels: int, functions: int, words: int = 0) -> None:
         super().__init__()
         self.hidden = nn.Linear(2 * d_model, hidden)  # M_1, c_1
+        self.words = nn.Linear(2 * words, hidden, bias=False) if words else None  # M_3
         self.label = nn.Embedding(labels, hidden)
         self.parent = nn.Embedding(labels, hidden)
         self.norm = nn.LayerNorm(hidden)
         self.output = nn.Linear(hidden, functions)  # M_2, c_2
 
-    def forward(self, y: Tensor, batch: TorchBatch, constituents: TorchConstituents) -> Tensor:
-        return self.score(self.project(y, batch), constituents)
+    def forward(
+        self, y: Tensor, batch: TorchBatch, constituents: TorchConstituents, words: Tensor | None = None
+    ) -> Tensor:
+        return self.score(self.project(y, batch, words), constituents)
 
-    def project(self, y: Tensor, batch: TorchBatch) -> Tensor:
-        """M_1 [f_k; 0] and M_1 [0; f_k] for each fencepost k, side by side: [F, 2 hidden]."""
-        return project(y, batch, torch.cat(self.hidden.weight.chunk(2, dim=1)))
+    def project(self, y: Tensor, batch: TorchBatch, words: Tensor | None = None) -> Tensor:
+        """What each fencepost k adds to a constituent that starts there, and to one that ends there: [F, 2 hidden].
+
+        They are M_1 [f_k; 0] + M_3 [h_{k+1}; 0] and M_1 [0; f_k] + M_3 [0; h_k].
+        """
+        posts = project(y, batch, torch.cat(self.hidden.weight.chunk(2, dim=1)))
+        if self.words is None:
+            return posts
+        assert words is not None
+        with torch.autocast(y.device.type, enabled=False):
+            first, last = self.words.weight.chunk(2, dim=1)
+            right = words.index_select(0, batch.fencepost_tokens + 1).float()
+            left = words.index_select(0, batch.fencepost_tokens).float()
+            return posts + torch.cat([F.linear(right, first), F.linear(left, last)], dim=1)
 
     def score(self, fenceposts: Tensor, constituents: TorchConstituents) -> Tensor:
         """The scores of the functions of any constituents of the projected fenceposts."""

@@ -28,7 +28,8 @@ def require_same_form(folder: ModelFolder, config: Config) -> None:
     require_weights(folder)
     theirs, ours = _form(folder.config), _form(config)
     if not (folder.config.scorer.functions and config.scorer.functions):
-        theirs.pop("scorer.function_hidden")  # there are no weights for functions, or they aren't used
+        for name in ("function_hidden", "function_words"):  # there are no weights for functions, or they aren't used
+            theirs.pop(f"scorer.{name}")
     different = [name for name in theirs if theirs[name] != ours.get(name)]  # the lexical list first, if it differs
     if different:
         values = f"{theirs[different[0]]}, not {ours[different[0]]}"
