@@ -50,6 +50,19 @@ def test_labels_and_kinds_narrow_the_list(trees: str, capsys: Output) -> None:
     assert [row["text"] for row in rows(capsys)] == ["The cat on the mat"]
 
 
+@pytest.mark.parametrize(
+    ("label", "note"),
+    [
+        ("np", "note: no phrase has the label np\nhint: the trees have NP\n"),
+        ("ADJP,QP", "note: no phrase has the label ADJP or QP\n"),
+        ("ADJP,PP", ""),
+    ],
+)
+def test_labels_that_no_phrase_has_are_named(label: str, note: str, trees: str, capsys: Output) -> None:
+    assert main(["extract", trees, "--label", label]) == 0
+    assert capsys.readouterr().err == note
+
+
 def test_json_has_the_same_fields(trees: str, capsys: Output) -> None:
     main(["extract", trees, "--json", "--label", "PP"])
     assert json.loads(capsys.readouterr().out) == {

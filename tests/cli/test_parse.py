@@ -319,6 +319,25 @@ def test_utf16_is_refused_with_a_remedy(tmp_path: Path, capsys: pytest.CaptureFi
     assert "hint: iconv" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("start", "kind"),
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "a PDF"),
+        (b"PK\x03\x04\x14\0\0\0", "a zip archive, such as a Word or EPUB file"),
+        (b"{\\rtf1\\ansi It works.}\n", "RTF"),
+    ],
+)
+@pytest.mark.parametrize("reading", [[], ["--lines"]])
+def test_files_of_other_programs_are_refused_with_a_remedy(
+    start: bytes, kind: str, reading: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
+) -> None:
+    (tmp_path / "a.txt").write_bytes(start)
+    assert main(["parse", "--model", model, *reading, str(tmp_path / "a.txt")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith(f"text but {kind}\nhint: save it as plain text in UTF-8 first\n")
+
+
 def test_utf16_without_its_mark_is_reported_and_strict_refuses_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], model: str
 ) -> None:

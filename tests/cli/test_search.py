@@ -162,6 +162,12 @@ def test_index_may_be_below_the_folder_that_it_is_of(trees: str, tmp_path: Path,
     assert f"it is an index: fencepost search PATTERN --index {index}" in capsys.readouterr().err
 
 
+def test_an_index_that_cannot_be_written_is_refused_before_the_trees_are_read(trees: str, capsys: Output) -> None:
+    assert main(["search", "NP", trees, "--index", f"{trees}/index"]) == 2
+    error = f"error: can't create the folder {trees}: File exists\nhint: give another folder\n"
+    assert capsys.readouterr().err == error
+
+
 def test_missing_index_needs_files(tmp_path: Path, capsys: Output) -> None:
     assert main(["search", "NP", "--index", str(tmp_path / "none")]) == 2
     assert "give the files to build it from" in capsys.readouterr().err
@@ -257,6 +263,7 @@ def test_a_real_terminal_gets_our_colours_and_shows_other_escapes(tmp_path: Path
         ("np < PP", "no node has the label np\nhint: the trees have NP\n"),
         ("ROOT < S", "no node has the label ROOT\nhint: the trees have TOP\n"),
         ("NP-SBJ < PRP", "no node has the label NP-SBJ\nhint: the trees have NP\n"),
+        ("N* < PP", "no node has the label N*\nhint: /^N/ finds labels that begin with N\n"),
         ("NP << XX|YY", "no node has one of the labels XX, YY\n"),
     ],
 )

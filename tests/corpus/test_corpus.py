@@ -245,6 +245,12 @@ def test_what_another_hour_may_mend_ends_the_run_and_is_no_bad_document(
     assert errors(tmp_path / "out") == []
 
 
+def test_a_single_document_is_counted_in_the_singular(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_text("It rained.")
+    assert corpus(tmp_path / "a.txt", "--out", tmp_path / "out", "--workers", 1) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == f"1 document, 1 sentence in {tmp_path / 'out'}"
+
+
 def test_a_dry_run_tells_what_there_is_and_writes_nothing(
     source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def test_a_document_without_an_id_is_named_by_its_place(tmp_path: Path) -> None:
         (b'{"id": "\\udc00", "text": "It."}', Columns(), "'id' has half of a surrogate pair"),
         (b'{"id": "x", "text": "\xff"}', Columns(), "not UTF-8: byte 0xff at byte 22"),
         (b"\xff\xfe{", Columns(), "not UTF-8 but UTF-16"),
+        (b"%PDF-1.7", Columns(), "not text but a PDF"),
     ],
 )
 def test_a_bad_line_has_a_problem_and_the_next_one_is_read(

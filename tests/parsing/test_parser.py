@@ -47,6 +47,11 @@ def test_trees_come_in_the_order_of_the_sentences_over_their_words(parser: Parse
     assert all(tree.label == "TOP" for tree in trees)
 
 
+def test_a_parser_shows_its_model_and_what_runs_it(parser: Parser) -> None:
+    assert repr(parser) == "Parser of model on torch"
+    assert repr(fencepost.load()) == "Parser of en on onnx"
+
+
 def test_a_sentence_gets_the_same_tree_in_any_company(parser: Parser) -> None:
     together = parser.parse(SENTENCES)
     shuffled = random.Random(1).sample(range(len(SENTENCES)), len(SENTENCES))

@@ -67,6 +67,17 @@ def test_what_is_not_there_is_named(tmp_path: Path, path: str, message: str) -> 
     assert caught.value.source == str(tmp_path / path)
 
 
+def test_a_file_with_nearly_the_same_name_is_suggested(tmp_path: Path) -> None:
+    for name in ("book.txt", "notes.md"):
+        (tmp_path / name).write_text(CAT)
+    with pytest.raises(InputError, match="no such file") as caught:
+        find_files([tmp_path / "bok.txt"])
+    assert caught.value.hint == f"did you mean {tmp_path / 'book.txt'}?"
+    with pytest.raises(InputError, match="no such file") as caught:
+        find_files([tmp_path / "essay.doc"])
+    assert caught.value.hint is None
+
+
 def test_standard_input_cannot_be_asked_for_twice() -> None:
     with pytest.raises(InputError, match="only once"):
         find_files(["-", "-"])

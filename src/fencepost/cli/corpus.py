@@ -106,8 +106,14 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         command = shlex.join(["fencepost", *arguments.command_line])
         raise KeyboardInterrupt(f"resume with `{command}`") from None
-    sys.stderr.write(f"{counts.documents:,} documents, {counts.sentences:,} sentences in {options.out}\n")
+    done = f"{_count(counts.documents, 'document')}, {_count(counts.sentences, 'sentence')}"
+    sys.stderr.write(f"{done} in {options.out}\n")
     if counts.errors:
-        documents = "1 document" if counts.errors == 1 else f"{counts.errors:,} documents"
-        sys.stderr.write(f"note: {documents} couldn't be parsed: see {options.out / 'errors.jsonl'}\n")
+        sys.stderr.write(
+            f"note: {_count(counts.errors, 'document')} couldn't be parsed: see {options.out / 'errors.jsonl'}\n"
+        )
     return 0
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

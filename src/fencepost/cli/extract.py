@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fencepost.cli.parsed_files import add_input_options, file_names, read_parsed
+from fencepost.cli.search_notes import explain_no_phrases
 from fencepost.errors import UsageError
 from fencepost.progress import Progress
 
@@ -75,20 +76,32 @@ def run(arguments: argparse.Namespace) -> int:
     writer = None if arguments.json else csv.DictWriter(sys.stdout, columns, extrasaction="ignore", lineterminator="\n")
     if writer is not None:
         writer.writeheader()
+    wanted = _labels(arguments)
+    labels: set[str] = set()  # of the phrases, until one of them is wanted
+    is_found = not wanted
     with Progress("reading", None, "sentences", hidden=sys.stdout.isatty()) as bar:
         for sentence in read_parsed(arguments, names):
-            for found in _rows(sentence.tree, arguments):
+            rows = _rows(sentence.tree, arguments)
+            is_found = is_found or bool(rows)
+            if not is_found:
+                labels.update(phrase.label for phrase in sentence.tree.subtrees())
+            for found in rows:
                 row = {"file": sentence.file, "sentence": sentence.number, **found._asdict()}
                 if writer is not None:
                     writer.writerow(row)
                 else:
                     print(json.dumps({name: row[name] for name in columns}, ensure_ascii=False))
             bar.advance(1)
+    if not is_found:
+        sys.stderr.write(f"{explain_no_phrases(wanted, labels)}\n")
     return 0
 
 
 def _rows(tree: Tree, arguments: argparse.Namespace) -> Sequence[Phrase | Clause]:
     if arguments.clauses:
         return tree.clauses()
-    labels = [label.strip() for label in (arguments.label or "").split(",") if label.strip()]
-    return tree.phrases(*labels, kind=arguments.kind, language=arguments.language)
+    return tree.phrases(*_labels(arguments), kind=arguments.kind, language=arguments.language)
+
+
+def _labels(arguments: argparse.Namespace) -> list[str]:
+    return [label.strip() for label in (arguments.label or "").split(",") if label.strip()]

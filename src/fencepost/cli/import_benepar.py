@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from fencepost.integrations.benepar import import_benepar
     except ModuleNotFoundError as error:
-        raise MissingExtraError(error.name or "torch", "train", "importing a benepar model") from error
+        raise MissingExtraError(error.name or "torch", "pretrained", "importing a benepar model") from error
     import_benepar(arguments.path, arguments.out, arguments.language)
     sys.stderr.write(f"wrote the model to {arguments.out}\n")
     return 0

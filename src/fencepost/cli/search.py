@@ -13,6 +13,7 @@ from fencepost.cli.search_notes import explain_no_matches
 from fencepost.cli.search_output import FORMATS, Found
 from fencepost.cli.shared import add_parsing_options
 from fencepost.errors import ExtraTextError, UsageError
+from fencepost.storage.folders import require_folder
 
 if TYPE_CHECKING:
     from fencepost.search.index import Index
@@ -169,6 +170,7 @@ def _indexes(arguments: argparse.Namespace) -> Iterator[Index]:
     if not folder.exists():
         if not arguments.files:
             raise UsageError(f"{folder} doesn't exist", hint="give the files to build it from")
+        require_folder(folder.parent)
         sys.stderr.write(f"building {folder}\n")
         Index.read(*arguments.files).save(folder)
     index = Index.open(folder)

@@ -22,9 +22,27 @@ def explain_no_matches(pattern: Pattern, labels: Collection[str]) -> str | None:
         return None
     wanted = sorted(missing[0])
     which = f"the label {wanted[0]}" if len(wanted) == 1 else f"one of the labels {', '.join(wanted)}"
-    others = [label for each in wanted for label in similar(each, labels)]
-    hint = f"\nhint: the trees have {', '.join(others[:_MOST])}" if others else ""
+    hint = _hint(wanted, labels) or _expression(wanted[0])
     return f"note: no matches: no node has {which}{hint}"
+
+
+def explain_no_phrases(wanted: Collection[str], labels: Collection[str]) -> str:
+    """A note that no phrase has one of the ``wanted`` labels."""
+    which = " or ".join(wanted)
+    return f"note: no phrase has the label {which}{_hint(wanted, labels)}"
+
+
+def _hint(wanted: Collection[str], labels: Collection[str]) -> str:
+    others = [label for each in wanted for label in similar(each, labels)]
+    return f"\nhint: the trees have {', '.join(others[:_MOST])}" if others else ""
+
+
+def _expression(wanted: str) -> str:
+    """A hint for ``N*``, which is a label in Tregex's language and not a glob."""
+    start = wanted[:-1]
+    return (
+        f"\nhint: /^{start}/ finds labels that begin with {start}" if wanted == f"{start}*" and start.isalnum() else ""
+    )
 
 
 def similar(wanted: str, labels: Collection[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from fencepost.corpus.inputs import SURROGATE, InputFile
 from fencepost.corpus.packed_files import LARGEST, PackedFile, RawLine, unpacker
 from fencepost.errors import EncodingError, MissingExtraError
-from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS
+from fencepost.storage.text_reader import BYTE_ORDER_MARK, other_format
 
 ID, TEXT = "id", "text"
 _TOO_LARGE: Final = f"more than {LARGEST >> 20} MB"
@@ -218,8 +218,8 @@ def _shown(value: object) -> str:
 
 def _decode(content: bytes) -> tuple[str | None, str | None]:
     """The text of these bytes, or what is wrong with them."""
-    if content.startswith(UTF16_MARKS):
-        return None, "not UTF-8 but UTF-16"
+    if problem := other_format(content):
+        return None, problem
     try:
         return content.removeprefix(BYTE_ORDER_MARK).decode("utf-8"), None
     except UnicodeDecodeError as error:

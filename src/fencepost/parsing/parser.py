@@ -341,6 +341,9 @@ class Parser:
     def _do_all(self, job: Job[Result], sentences: Iterable[GivenSentence]) -> Iterator[Result]:
         return chain.from_iterable(self.do_chunks(job, growing_chunks(self.watched(sentences), len, job.budget)))
 
+    def __repr__(self) -> str:
+        return f"Parser of {self.name or 'a model in memory'} on {self.backend_name}"
+
     @property
     def name(self) -> str | None:
         """What ``load`` calls the model: ``en``, ``multi:fo``, or the name of its folder. None if it wasn't loaded."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import glob
 import os
 import stat
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from fencepost.errors import InputError, UsageError
 from fencepost.storage.text_reader import STANDARD_INPUT
 from fencepost.storage.text_writer import PARTIAL
+
+_NAMES_COMPARED: Final = 1000  # with a missing name, when looking for the one that is meant
 
 
 def find_files(paths: Iterable[str | Path]) -> list[Path]:
@@ -100,6 +104,18 @@ def _matches(pattern: str) -> list[Path]:
     named = [path for path in matches if path.is_file() and (pattern.endswith(PARTIAL) or not _is_partial(path))]
     files = sorted({*_outside_indexes(named), *below})
     if not files:
-        problem = "no file matches" if glob.has_magic(pattern) else "no such file or folder"
-        raise InputError(problem, source=pattern)
+        if glob.has_magic(pattern):
+            raise InputError("no file matches", source=pattern)
+        near = _nearest(Path(pattern))
+        raise InputError("no such file or folder", source=pattern, hint=f"did you mean {near}?" if near else None)
     return files
+
+
+def _nearest(missing: Path) -> Path | None:
+    """The file or folder that may be meant: one beside the missing one with nearly the same name."""
+    try:
+        names = sorted(os.listdir(missing.parent))
+    except OSError:
+        return None
+    near = difflib.get_close_matches(missing.name, names[:_NAMES_COMPARED], n=1, cutoff=0.75)
+    return missing.parent / near[0] if near else None

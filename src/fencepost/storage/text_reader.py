@@ -16,7 +16,16 @@ from fencepost.errors import EncodingError, InputError
 
 STANDARD_INPUT: Final = "-"
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_FORMATS: Final = {  # the first bytes of files that people give to programs which read text
+    b"\xff\xfe": "not UTF-8 but UTF-16",
+    b"\xfe\xff": "not UTF-8 but UTF-16",
+    b"%PDF-": "not text but a PDF",
+    b"PK\x03\x04": "not text but a zip archive, such as a Word or EPUB file",
+    b"\xd0\xcf\x11\xe0": "not text but an old Word or Excel file",
+    b"{\\rtf": "not plain text but RTF",
+    b"\x89PNG": "not text but a picture",
+    b"\xff\xd8\xff": "not text but a picture",
+}
 _GZIP_MARK: Final = b"\x1f\x8b"
 UNPACKED: Final = 2**30  # bytes that any gzipped file may unpack to ...
 TIMES: Final = 100  # ... and times its own size for larger ones; text shrinks to a tenth at best
@@ -115,9 +124,7 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
     held = b""  # the start of a character that the line limit cut in two
     while line := held + file.readline(_LINE_LIMIT):
         if number == 1:
-            if line.startswith(UTF16_MARKS):
-                hint = f"iconv -f UTF-16 -t UTF-8 {shlex.quote(source)}"
-                raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
+            require_text(line, source)
             line = line.removeprefix(BYTE_ORDER_MARK)
         if b"\0" in line:
             raise EncodingError(
@@ -132,9 +139,22 @@ def _decode(file: BinaryIO, source: str) -> Iterator[SourceLine]:
                 f"not UTF-8: byte 0x{error.object[error.start]:02x} at column {error.start + 1}",
                 source=source,
                 line=number,
-                hint="convert the file with iconv",
+                hint=f"convert it; if it is an old Windows file: iconv -f WINDOWS-1252 -t UTF-8 {shlex.quote(source)}",
             ) from None
         number += complete
+
+
+def other_format(start: bytes) -> str | None:
+    """The format of a file that begins with these bytes if it is a known one that isn't UTF-8 text."""
+    return next((kind for mark, kind in _FORMATS.items() if start.startswith(mark)), None)
+
+
+def require_text(start: bytes, source: str) -> None:
+    """Raises EncodingError if the first bytes of a file say that it isn't UTF-8 text."""
+    if problem := other_format(start):
+        utf16 = f"iconv -f UTF-16 -t UTF-8 {shlex.quote(source)}"
+        hint = utf16 if problem.endswith("UTF-16") else "save it as plain text in UTF-8 first"
+        raise EncodingError(problem, source=source, line=1, hint=hint)
 
 
 def cut_character(line: bytes) -> bytes:

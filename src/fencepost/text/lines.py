@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import quote
 from typing import BinaryIO, Final, NamedTuple
 
-from fencepost.errors import EncodingError
-from fencepost.storage.text_reader import BYTE_ORDER_MARK, UTF16_MARKS, cut_character, open_binary
+from fencepost.storage.text_reader import BYTE_ORDER_MARK, cut_character, open_binary, require_text
 
 _NUL_BYTE: Final = "a NUL byte: this isn't UTF-8 text (is it UTF-16, or a binary file?)"
 _LONGEST_LINE: Final = 2**24  # bytes of a line that must stay whole
@@ -35,7 +33,7 @@ def _lines(file: BinaryIO, source: str) -> Iterator[TextLine]:
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if number == 1:
-            _require_not_utf16(line, source)
+            require_text(line, source)
         if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
             yield TextLine("\n", number, len(line) + _skip_line(file), "the line is longer than 16 MB")
         else:
@@ -47,7 +45,7 @@ def _pieces(file: BinaryIO, source: str) -> Iterator[TextLine]:
     held = b""  # the start of a character that was cut in two
     while piece := held + file.readline(_PIECE):
         if number == 1 and before == 0:
-            _require_not_utf16(piece, source)
+            require_text(piece, source)
         is_end = piece.endswith(b"\n") or len(piece) - len(held) < _PIECE
         held = b"" if is_end else cut_character(piece)
         line = _decoded(piece[: len(piece) - len(held)], number, before)
@@ -55,12 +53,6 @@ def _pieces(file: BinaryIO, source: str) -> Iterator[TextLine]:
         before, is_bad = before + line.size, is_bad or line.problem is not None
         if is_end:
             number, before, is_bad = number + 1, 0, False
-
-
-def _require_not_utf16(line: bytes, source: str) -> None:
-    if line.startswith(UTF16_MARKS):
-        hint = f"iconv -f UTF-16 -t UTF-8 {quote(source)}"
-        raise EncodingError("not UTF-8 but UTF-16", source=source, line=1, hint=hint)
 
 
 def _decoded(line: bytes, number: int, before: int = 0) -> TextLine:
