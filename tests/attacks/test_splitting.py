@@ -29,7 +29,7 @@ LONG: Final[dict[str, tuple[str, Callable[[int], str]]]] = {
     "words in a greeting": ("en", lambda many: "Dear " + "a" * many + " b" * many + "\nA"),
     "a path without end": ("en", lambda many: " /a/" + "a." * many + " " + "/a" * many),
     "endings without g": ("en", lambda many: "singin' " * (many // 8)),
-    "dashes before quotes": ("en", lambda many: '-" ' * (many // 3)),
+    "dashes before quotes": ("en", lambda many: '-" "' * (many // 4)),
     "small words without blanks": ("en", lambda many: "abc." * (many // 4)),
     "endings after hyphens": ("pt", lambda many: "a-se" + "-se" * many),
     "endings without hyphens": ("id", lambda many: "rumah" + "nya" * many),
