@@ -247,6 +247,11 @@ def test_universal_parts_of_speech_of_other_treebanks(language: str, tree: str, 
     assert universal_tags(Tree.from_string(tree), language) == parts.split()
 
 
+def test_deep_trees_have_parts_of_speech() -> None:
+    tree = Tree.from_string("(NP " * 2000 + "(NN cat)" + " (RB too))" * 2000)
+    assert universal_tags(tree) == ["NOUN", *["ADV"] * 2000]
+
+
 def test_parts_of_speech_follow_the_models_language(models: Callable[[str], str]) -> None:
     for language in ("en", "fr"):  # both models have Penn's tags, which a French model doesn't
         doc = pipeline(language, model=models(language), pos=True)("Le chat dort.")
