@@ -24,7 +24,8 @@ def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
     if language is not None and not _is_same(language, known):
         raise UsageError(
             f"the pipeline's language is {language}, and the model {name} parses {known}",
-            hint=f'use spacy.blank("{base_language(known)}"), spacy.blank("xx") for any language, or a model for {language}',
+            hint=f'use spacy.blank("{base_language(known)}"), '
+            f'spacy.blank("xx") for any language, or a model for {language}',
         )
     if language is not None and base_language(language) in _ANY and base_language(known) in _WITHOUT_SPACES:
         raise UsageError(
