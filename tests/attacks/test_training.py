@@ -21,6 +21,7 @@ from fencepost.config.toml import config_to_toml
 from fencepost.errors import ModelError
 from fencepost.storage.model_files import CHECKPOINT
 from fencepost.training.check import CLOCKED
+from fencepost.training.checkpoint import damage_named
 from fencepost.training.train import train
 from tests.samples import TREES, tiny_config
 
@@ -154,3 +155,8 @@ def test_a_checkpoint_with_other_tensors_is_named(trained: Path, tmp_path: Path,
 
 def test_a_checkpoint_with_deep_json_is_named(trained: Path, tmp_path: Path) -> None:
     damaged(trained, tmp_path / "m", lambda tensors, _: (tensors, "[" * 100_000))
+
+
+def test_a_checkpoint_is_not_blamed_for_a_broken_device(tmp_path: Path) -> None:
+    with pytest.raises(torch.AcceleratorError), damage_named(tmp_path / CHECKPOINT):
+        raise torch.AcceleratorError("CUDA error: unspecified launch failure")

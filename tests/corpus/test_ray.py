@@ -89,7 +89,7 @@ def test_shards_and_parts_survive_the_way_to_other_nodes(shard: Shard) -> None:
     assert (error.message, error.hint) == ("lost", "again")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:{port}", "127.0.0.1:99999", "[::1]:{port}"])
+@pytest.mark.parametrize("address", ["127.0.0.1:{port}", "127.0.0.1:99999", "[::1]:{port}", "a..b:{port}"])
 def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,6 +102,12 @@ def test_a_cluster_that_cannot_be_reached_is_an_error_at_once(
     assert message.startswith(f"error: can't connect to Ray at {address}: ")
     assert "hint: start a cluster with `ray start --head`" in message
     assert not (tmp_path / "out").exists()
+
+
+def test_a_complete_run_needs_no_cluster(tmp_path: Path) -> None:
+    path, out = write_jsonl(tmp_path / "in.jsonl", documents(1)), str(tmp_path / "out")
+    assert main(["corpus", str(path), "--out", out, "--workers", "1"]) == 0
+    assert main(["corpus", str(path), "--out", out, "--ray", "127.0.0.1:99999"]) == 0
 
 
 @pytest.mark.parametrize("address", ["", "auto", "local", "ray://127.0.0.1:1", "127.0.0.1"])

@@ -6,6 +6,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 from functools import lru_cache
 from itertools import product
 from typing import Any
@@ -254,3 +255,16 @@ print(_tokenizer(sys.stdin.read(), 1000).encode("the cat").starts)
         [sys.executable, "-c", program], input=unigram(), capture_output=True, check=True, text=True
     )
     assert answer.stdout == "[0, 3]\n"
+
+
+def test_letters_that_become_blanks_take_linear_time() -> None:
+    """A million of them, which are one word, took hours."""
+    tokenizer = Unigram(described("T5 converted"))
+
+    def seconds(letters: int) -> float:
+        began = time.process_time()
+        tokenizer.encode("\u200b" * letters + "a")
+        return time.process_time() - began
+
+    seconds(10)
+    assert seconds(40_000) < 10 * seconds(10_000) + 0.2

@@ -256,6 +256,11 @@ def test_universal_parts_of_speech_of_other_treebanks(language: str, tree: str, 
     assert universal_tags(Tree.from_string(tree), language) == parts.split()
 
 
+def test_deep_trees_have_parts_of_speech() -> None:
+    tree = Tree.from_string("(NP " * 2000 + "(NN cat)" + " (RB too))" * 2000)
+    assert universal_tags(tree) == ["NOUN", *["ADV"] * 2000]
+
+
 def test_parts_of_speech_follow_the_models_language(models: Callable[[str], str]) -> None:
     for language in ("en", "fr"):  # both models have Penn's tags, which a French model doesn't
         doc = pipeline(language, model=models(language), pos=True)("Le chat dort.")
@@ -264,7 +269,7 @@ def test_parts_of_speech_follow_the_models_language(models: Callable[[str], str]
 
 @pytest.mark.parametrize("language", ["ja", "zh"])
 def test_text_without_spaces_needs_a_pipeline_of_its_language(models: Callable[[str], str], language: str) -> None:
-    with pytest.raises(UsageError, match=f"an xx pipeline can't split text into words for the model {language}") as it:
+    with pytest.raises(UsageError, match=f"can't split text into words for the model {language}") as it:
         pipeline("xx", model=models(language))("我喜欢猫。")
     assert it.value.hint == f'use spacy.blank("{language}")'
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import Mock
 
@@ -208,6 +209,28 @@ def test_a_cancelled_request_makes_room_while_the_model_is_busy() -> None:
     wait_for(late.ended.is_set)
     batcher.close()
     assert (len(busy.parsed), len(cancelled.parsed), len(late.parsed)) == (1, 0, 3)
+
+
+def test_a_request_may_be_cancelled_while_its_sentences_are_taken() -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    batcher = batcher_of(parser)
+    busy, cancelled, other = Received("It", 1), Received("It", 2), Received("It", 3)
+    batcher.submit(busy.work)
+    wait_for(parser.entered.is_set)
+
+    def leaving(sentences: Iterator[Placed]) -> Iterator[Placed]:
+        yield next(sentences)
+        batcher.cancel(cancelled.work)
+        yield from sentences
+
+    cancelled.work.sentences = leaving(cancelled.work.sentences)
+    batcher.submit(cancelled.work)
+    batcher.submit(other.work)
+    parser.go.set()
+    wait_for(other.ended.is_set)
+    batcher.close()
+    assert (len(busy.parsed), len(other.parsed), batcher.figures.waiting) == (1, 3, 0)
 
 
 def test_a_closed_queue_finishes_its_requests_and_takes_no_more() -> None:

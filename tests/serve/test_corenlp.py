@@ -201,7 +201,9 @@ def test_tokens_of_one_sentence_end_at_full_stops_inside(client: Client, option:
 def test_the_model_of_a_language_is_chosen(tmp_path: Path) -> None:
     german = SlowParser(shared_parser())
     german.text_language = "de-news"
-    with in_thread(tmp_path, {"en": shared_parser(), "news": german}) as client:
+    second = SlowParser(shared_parser())  # of the same language: the first one answers
+    second.text_language = "de"
+    with in_thread(tmp_path, {"en": shared_parser(), "news": german, "de": second}) as client:
         annotate(client, "Es geht.", annotators="parse")
         annotate(client, "Es geht.", annotators="parse", pipelineLanguage="English")
         assert german.batches == []
@@ -209,6 +211,7 @@ def test_the_model_of_a_language_is_chosen(tmp_path: Path) -> None:
         annotate(client, "Es geht.", annotators="parse", pipelineLanguage="de")
         tregex(client, "Es geht.", "NP", pipelineLanguage="de")
         assert german.batches == [[("Es", "geht", ".")]] * 3
+        assert second.batches == []
         for annotators in ("tokenize", "parse"):
             properties = quote(json.dumps({"annotators": annotators, "pipelineLanguage": "french"}))
             answer = client.ask("POST", f"/?properties={properties}", "Ça va.")

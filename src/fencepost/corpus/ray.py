@@ -112,7 +112,7 @@ def require_reachable(address: str) -> None:
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
-    except (OSError, OverflowError) as error:
+    except (OSError, OverflowError, UnicodeError) as error:  # an unknown port, or a host that can't be a name
         raise _unreachable(address, getattr(error, "strerror", None) or error) from error
 
 

@@ -91,13 +91,13 @@ class Job:
 def run_corpus(options: Options, job: Job) -> Counts:
     """Parses what isn't parsed yet, and returns what became of all documents."""
     folder = OutputFolder(options.out, job.manifest)
-    if options.ray is not None:
-        require_reachable(options.ray)
     with folder.opened():
         languages = LanguageReport(Path(job.manifest["model"]["name"]).name, job.language)
         if folder.is_complete:
             languages.sum_up(folder.other_languages, folder.counts.documents)
             return folder.counts
+        if options.ray is not None:
+            require_reachable(options.ray)
         plan = folder.read_plan()
         if plan is None:
             plan = plan_with_progress(job)

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from fencepost.errors import UsageError
 from fencepost.integrations.universal_tags import has_universal_tags
 from fencepost.parsing.parser import Parser
-from fencepost.text.languages import is_language, sentence_language
+from fencepost.text.languages import base_language, is_language, sentence_language
 from fencepost.text.sentences import split_sentences
 
 _ANY: Final = frozenset({"xx", "mul"})  # several languages
@@ -22,15 +22,15 @@ def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
     """Raises UsageError if the model doesn't fit the pipeline's language, or can't give universal parts of speech."""
     known, name = parser.text_language, parser.name
     if language is not None and not _is_same(language, known):
-        any_language = "" if _base(known) in _WITHOUT_SPACES else ', spacy.blank("xx") for any language'
+        any_language = "" if base_language(known) in _WITHOUT_SPACES else ', spacy.blank("xx") for any language'
         raise UsageError(
             f"the pipeline's language is {language}, and the model {name} parses {known}",
-            hint=f'use spacy.blank("{_base(known)}"){any_language}, or a model for {language}',
+            hint=f'use spacy.blank("{base_language(known)}"){any_language}, or a model for {language}',
         )
-    if language is not None and _base(language) in _ANY and _base(known) in _WITHOUT_SPACES:
+    if language is not None and base_language(language) in _ANY and base_language(known) in _WITHOUT_SPACES:
         raise UsageError(
-            f"an {language} pipeline can't split text into words for the model {name}, which parses {known}",
-            hint=f'use spacy.blank("{_base(known)}")',
+            f"a pipeline for any language can't split text into words for the model {name}, which parses {known}",
+            hint=f'use spacy.blank("{base_language(known)}")',
         )
     if pos and not (parser.config.scorer.predict_tags and has_universal_tags(known)):
         raise UsageError(
@@ -41,12 +41,8 @@ def require_fit(parser: Parser, language: str | None, *, pos: bool) -> None:
 
 def _is_same(pipeline: str, model: str) -> bool:
     """True if the model fits the pipeline's language. A model that names a treebank instead always fits."""
-    languages = {_base(pipeline), _base(model)}
+    languages = {base_language(pipeline), base_language(model)}
     return len(languages) == 1 or languages <= _NORWEGIAN or not languages.isdisjoint(_ANY) or not is_language(model)
-
-
-def _base(language: str) -> str:
-    return language.lower().replace("_", "-").partition("-")[0]
 
 
 def split_doc(doc: Doc, language: str) -> None:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Final
 
+from fencepost.text.languages import base_language
 from fencepost.trees.tree import Leaf, Tree
 
 if sys.version_info >= (3, 11):
@@ -59,17 +60,19 @@ def universal_tags(tree: Tree, language: str = "en") -> list[str]:
     ['PRON', 'AUX', 'VERB']
     """
     table = _table(language) or {}
-    part = {"en": _english, "fr": _french}.get(_base(language), _plain)
+    part = {"en": _english, "fr": _french}.get(base_language(language), _plain)
     return [part(leaf, phrase, table) for leaf, phrase in _leaves(tree)]
 
 
 def _leaves(tree: Tree) -> Iterator[tuple[Leaf, Tree]]:
     """The leaves of a tree, each with the phrase that it is in."""
-    for child in tree.children:
-        if isinstance(child, Leaf):
-            yield child, tree
+    waiting = [(child, tree) for child in reversed(tree.children)]
+    while waiting:  # not by recursion: trees may be deep
+        node, phrase = waiting.pop()
+        if isinstance(node, Leaf):
+            yield node, phrase
         else:
-            yield from _leaves(child)
+            waiting += [(child, node) for child in reversed(node.children)]
 
 
 @lru_cache(maxsize=16)
@@ -78,12 +81,8 @@ def _table(language: str) -> Mapping[str, str] | None:
     tables = tomllib.loads(resources.files("fencepost.integrations").joinpath("universal_tags.toml").read_text("utf-8"))
     tables["en"] = _TAGS
     code = language.lower().replace("_", "-")
-    parts = tables.get(_SAME_TAGS.get(code, code)) or tables.get(_base(language))
+    parts = tables.get(_SAME_TAGS.get(code, code)) or tables.get(base_language(language))
     return None if parts is None else {tag: part for part, tags in parts.items() for tag in tags.split()}
-
-
-def _base(language: str) -> str:
-    return language.lower().replace("_", "-").partition("-")[0]
 
 
 def _plain(leaf: Leaf, phrase: Tree, table: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from fencepost.serve.batching import Batcher
 from fencepost.serve.failures import InvalidError
 from fencepost.serve.settings import Settings
 from fencepost.storage.find_model import DEFAULT_MODEL
+from fencepost.text.languages import base_language
 
 
 def names_of(models: tuple[str | None, ...]) -> dict[str, str | None]:
@@ -53,8 +54,8 @@ class Models:
         """The first model of a language, by its code; of all, by default. Raises InvalidError if there is none."""
         if language is None:
             return self.find(None)[1]
-        known = {_base(each.parser.text_language): each for each in reversed(self._batchers.values())}
-        batcher = known.get(_base(language))
+        known = {base_language(each.parser.text_language): each for each in reversed(self._batchers.values())}
+        batcher = known.get(base_language(language))
         if batcher is None:
             hint = f"it has models of {', '.join(sorted(known))}"
             raise InvalidError(f"this server has no model of the language {language[:50]!r}", hint=hint)
@@ -80,8 +81,3 @@ class Models:
     def close(self) -> None:
         for batcher in self._batchers.values():
             batcher.close()
-
-
-def _base(language: str) -> str:
-    """``pt`` of ``pt-BR``."""
-    return language.lower().replace("_", "-").partition("-")[0]

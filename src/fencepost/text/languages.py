@@ -56,6 +56,15 @@ def is_language(name: str) -> bool:
     return re.fullmatch(r"[A-Za-z]{2,3}(?:[-_].*)?", name) is not None
 
 
+def base_language(language: str) -> str:
+    """The language without a region or a period: ``pt`` of ``pt_BR``."""
+    return _code(language).partition("-")[0]
+
+
+def _code(language: str) -> str:
+    return language.lower().replace("_", "-")
+
+
 def text_language(language: str, chosen: str | None) -> str:
     """The language whose rules split text for a model: the chosen one of several, or the model's ``language``.
 
@@ -66,7 +75,7 @@ def text_language(language: str, chosen: str | None) -> str:
 
 def sentence_language(language: str) -> str:
     """The language whose rules find sentences. ``zh`` has no rules for words; the generic ones find its sentences."""
-    return GENERIC if language.partition("-")[0] in NEED_WORDS else language
+    return GENERIC if base_language(language) in NEED_WORDS else language
 
 
 def forms_of(language: str, sentence: str, spans: list[tuple[int, int]]) -> list[str]:
@@ -75,8 +84,7 @@ def forms_of(language: str, sentence: str, spans: list[tuple[int, int]]) -> list
     >>> forms_of("de", "„Ja“", [(0, 1), (1, 3), (3, 4)])
     ['"', 'Ja', '"']
     """
-    code = language.lower().replace("_", "-")
-    base = code.partition("-")[0]
+    code, base = _code(language), base_language(language)
     if base == "en":
         return penn_forms(sentence, spans)
     forms = _forms(next((each for each in (code, base) if has_conventions(each)), GENERIC))
@@ -90,8 +98,7 @@ def _forms(name: str) -> Mapping[int, str]:
 
 @lru_cache(maxsize=64)
 def _find(language: str) -> Rules:
-    code = language.lower().replace("_", "-")
-    base = code.partition("-")[0]
+    code, base = _code(language), base_language(language)
     if base == "en":
         return _ENGLISH
     if base in NEED_WORDS:

@@ -36,7 +36,7 @@ _CLOSERS: Final = re.compile(
     rf"[\"'”)\]}}]*(?:\[[0-9]{{1,3}}\])*(?:[^\S\n]?{EMOJI}[{EMOJI}{EXTENDER}{JOINER}]*|[^\S\n][:;]-?[()DP](?!\S))*"
 )
 _SPACED_CLOSERS: Final = re.compile(rf"(?:[^\S\n]?\)(?![^\s)\"'”]))*{_CLOSERS.pattern}")  # « a French quotation. »
-_NEXT: Final = re.compile(rf"\s*(?:[\"'“‘`(\[{{*_>{BULLET}–-]\s?)*([A-Za-z0-9]{{0,20}})")
+_NEXT: Final = re.compile(rf"\s*(?:[\"'“‘`(\[{{*_>{BULLET}–-]\s?){{0,64}}([A-Za-z0-9]{{0,20}})")
 _SMILEY: Final = re.compile(r"[^\S\n][:;]-?[()DP]?")
 _NOTE: Final = re.compile(r"\s*\[(?:[0-9]{1,3}|[.…]{1,3})?\]?\s*")
 _SPEAKER: Final = re.compile(

@@ -26,7 +26,7 @@ _token: Final = partial(tuple.__new__, Token)  # Token(*fields) takes twice as l
 _W: Final = f"[A-Za-z0-9_{JOINER}{EXTENDER}]"
 _ELIDED: Final = "ol|o|nothin|somethin|goin|comin|doin|gettin|talkin|lookin|tryin|makin"
 _ELIDED_G: Final = re.compile(r"[A-Za-z]{2}in'(?![A-Za-z0-9'])")  # the end of "waitin'"
-_OPEN_QUOTE: Final = re.compile(r"(?<![^\s(\"“–-])['‘](?!(?i:em|til|bout|cause|n')(?![A-Za-z]))(?=\S)")
+_OPEN_QUOTE: Final = re.compile(r"(?<![^\s([{=\"“–-])['‘`](?!(?i:em|til|bout|cause|n')(?![A-Za-z]))(?=\S)")
 _LONGEST_QUOTATION: Final = 1000  # characters
 # A hyphen stays with its word before "and" and the like, at a line end, and after up to three letters ("th- the").
 _LEFT_HANGING: Final = (
@@ -146,7 +146,7 @@ def _spans(classes: str) -> list[tuple[int, int]]:
 
 def _is_quoted(classes: str, start: int) -> bool:
     """True if a single quote may be open, so that the next one closes it."""
-    return _OPEN_QUOTE.search(classes, max(0, start - _LONGEST_QUOTATION), start) is not None
+    return _OPEN_QUOTE.search(classes, max(0, start - _LONGEST_QUOTATION), start + 1) is not None
 
 
 def end_of_url(classes: str, start: int, end: int) -> int:

@@ -58,9 +58,9 @@ def damage_named(path: Path) -> Iterator[None]:
     """Raises ModelError with the name of the checkpoint if its content is of no use."""
     try:
         yield
-    except torch.OutOfMemoryError:
-        raise
     except (OSError, SafetensorError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+        if isinstance(error, torch.OutOfMemoryError | torch.AcceleratorError):  # the device is to blame
+            raise
         problem = f"{type(error).__name__}: {error}".splitlines()[0]
         hint = "train into another folder, or remove the checkpoint to begin again"
         raise ModelError(f"{path}: not a checkpoint that can be resumed: {problem:.200}", hint=hint) from error
