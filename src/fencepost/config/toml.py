@@ -226,6 +226,7 @@ LATER: Final = (
     "shortest_epoch = 1",
     "functions = false",
     "function_hidden = 250",
+    "function_words = false",
     "function_loss_weight = 5.0",
 )
 
