@@ -7,16 +7,19 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
+from fencepost.storage import model_folder
 from fencepost.storage.lock import locked
-from fencepost.storage.model_files import WEIGHTS
+from fencepost.storage.model_files import WEIGHTS, find_problem
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_staging import recover
-from fencepost.storage.model_writer import write_model
+from fencepost.storage.model_writer import change_config, write_model
 from tests.samples import TREES, tiny_config
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks on Windows")
@@ -126,6 +129,24 @@ def test_two_writers_take_turns_at_one_model_folder(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.glob("model/*")) == [
         "README.md", "checksums", "config.toml", "model.safetensors", "vocab.json",
     ]  # fmt: skip
+
+
+def test_a_model_that_is_replaced_while_it_is_checked_is_checked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tiny_config()
+    write_model(tmp_path / "model", config, Vocabularies.of(TREES, config), "a card", {WEIGHTS: b"weights"})
+    checks: list[ModelError | None] = []
+
+    def check_during_a_write(folder: Path, *, follow: bool = False) -> ModelError | None:
+        if checks:
+            return find_problem(folder, follow=follow)
+        checks.append(ModelError("config.toml: damaged: its checksum is wrong"))
+        change_config(tmp_path / "model", replace(config, train=replace(config.train, seed=7)))
+        return checks[0]
+
+    monkeypatch.setattr(model_folder, "find_problem", check_during_a_write)
+    assert ModelFolder.open(tmp_path / "model").config.train.seed == 7
 
 
 def test_what_another_process_is_writing_is_left_to_it(tmp_path: Path) -> None:

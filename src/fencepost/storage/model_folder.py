@@ -119,8 +119,12 @@ def _verify(path: Path) -> None:
     If a process is putting a new model in place, waits for it. If that process has died, finishing is a writer's job.
     """
     deadline = time.monotonic() + PATIENCE
-    while (problem := _problem(path)) is not None:
-        if not (path / STAGING).is_dir():
+    while True:
+        before = _version(path)
+        problem = _problem(path)
+        if problem is None:
+            return
+        if not (path / STAGING).is_dir() and _version(path) == before:
             raise problem
         if time.monotonic() > deadline:
             interrupted = "a process was interrupted while it wrote this model"
@@ -129,6 +133,15 @@ def _verify(path: Path) -> None:
                 hint=f"{interrupted}; `fencepost models repair {quote(str(path))}` finishes or undoes it",
             )
         time.sleep(0.05)
+
+
+def _version(path: Path) -> tuple[bool, int, int] | None:
+    """Changes when a writer starts or finishes putting a new model in place."""
+    try:
+        found = (path / CHECKSUMS).stat()
+    except OSError:
+        return None
+    return (path / STAGING).is_dir(), found.st_ino, found.st_mtime_ns
 
 
 def _problem(path: Path) -> ModelError | None:
