@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from tests.extras import EXTRAS, extras_of
 
 settings.register_profile("no deadline", deadline=None)  # a busy machine is no failure
 settings.load_profile("no deadline")
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # A shell that starts a program in the background makes it ignore Ctrl-C, and its children inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
