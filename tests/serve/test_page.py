@@ -715,6 +715,15 @@ def test_patterns_are_found_in_a_text_whose_trees_are_too_large_for_one_request(
     expect(sentences(page).nth(328)).to_have_attribute("aria-selected", "true")
 
 
+def test_the_server_prepares_for_a_search_when_the_pattern_box_is_entered(open_page: Open) -> None:
+    page = open_page(TELESCOPE)
+    expect(nodes(page).first).to_be_visible()
+    with page.expect_response("**/v1/search") as answer:
+        page.locator("#pattern").focus()
+    assert answer.value.ok
+    expect(page.locator("#matches")).to_have_text("")
+
+
 def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
     page = open_page(f"It works. {TELESCOPE}", expected="422")
     expect(sentences(page)).to_have_count(2)

@@ -17,6 +17,11 @@ export function searchSoon() {
   searchTimer = setTimeout(() => searchNow().then(remember), 150);
 }
 
+// The server starts a process for the first search, which takes a second or more: this lets it start while one types.
+export function prepareSearch() {
+  postJson("/v1/search", {pattern: "__", trees: []}).catch(() => {}); // the search itself will say what is wrong
+}
+
 export async function searchNow() {
   searching.abort();
   searching = new AbortController();
