@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ def read(path: Path) -> Any:
 def outputs(name: str, folder: Path) -> list[dict[str, Any]]:
     """Runs a notebook in a new folder; what its cells show, by type."""
     notebook = read(EXAMPLES / name)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
+    client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(folder)}})
+    client.execute(env={**os.environ, "OMP_NUM_THREADS": "1"})  # torch's threads wait long for each other on busy cores
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [{"text": each.get("text", ""), **each.get("data", {})} for cell in cells for each in cell.outputs]
 

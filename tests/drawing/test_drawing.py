@@ -111,6 +111,13 @@ def test_words_do_not_overlap() -> None:
     assert all(right - left > 15 for left, right in pairwise(places))
 
 
+def test_the_branches_of_a_phrase_are_one_line() -> None:
+    """Several would be darker where they lie on each other."""
+    drawing = ElementTree.fromstring(to_svg(Tree.from_string("(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))")))
+    lines = [path.get("d", "") for path in drawing.iter(f"{SVG}path")]
+    assert [line.count("M") for line in lines] == [3, 2, 1]  # the children of S, NP and VP
+
+
 def test_notes_stand_beside_the_labels_of_phrases() -> None:
     notes = ["", "99%", "50%", "1%"]
     texts = [text.text for text in ElementTree.fromstring(to_svg(TREES[1], notes)).iter(f"{SVG}text")]

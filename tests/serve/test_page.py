@@ -261,9 +261,9 @@ def test_sentences_of_a_text_are_listed(open_page: Open) -> None:
 
 def test_the_page_says_that_the_text_is_in_another_language(open_page: Open) -> None:
     page = open_page("Ich weiß nicht, ob sie heute noch kommt.")
-    expect(page.locator("#status")).to_contain_text(
-        "The text looks like German; the model en knows English. 1 sentence"
-    )
+    status = page.locator("#status")
+    expect(status).to_contain_text("The text looks like German; the model en knows English. 1 sentence")
+    assert "English.\n1 sentence" in status.inner_text()  # lines of their own
 
 
 def test_the_sentence_at_the_caret_is_shown_while_typing(open_page: Open) -> None:
@@ -337,6 +337,21 @@ def test_rows_of_a_deep_tree_are_low_but_do_not_touch(open_page: Open, noted: bo
     )
     for one, other in combinations(boxes, 2):
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+
+
+def test_a_tall_tree_ends_where_the_window_ends(open_page: Open) -> None:
+    page = open_page("I know that she said" + " that he thought that she knew" * 8 + " that it was late.")
+    expect(nodes(page).first).to_be_attached()
+    drawing = page.locator("#drawing")
+    assert drawing.evaluate("box => box.scrollHeight > box.clientHeight")
+    assert drawing.evaluate("box => box.getBoundingClientRect().bottom <= innerHeight")
+
+
+def test_the_branches_of_a_phrase_are_one_line(open_page: Open) -> None:
+    """Several would be darker where they lie on each other."""
+    page = open_page(TELESCOPE)
+    expect(nodes(page).first).to_be_visible()
+    assert page.locator("#drawing .branch").count() == page.locator("#drawing text.phrase").count()
 
 
 def test_fit_to_width_does_not_enlarge_a_small_tree(open_page: Open) -> None:
@@ -554,6 +569,12 @@ def test_the_page_fits_every_width(open_page: Open, width: int) -> None:
     expect(nodes(page).first).to_be_attached()
     node(page, "PP").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    title, text, header = (page.locator(part).bounding_box() for part in ("h1", "#text", "header"))
+    assert title
+    assert text
+    assert title["x"] == text["x"]
+    assert header
+    assert header["height"] < 64  # one line
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -694,6 +715,15 @@ def test_patterns_are_found_in_a_text_whose_trees_are_too_large_for_one_request(
     expect(sentences(page).nth(328)).to_have_attribute("aria-selected", "true")
 
 
+def test_the_server_prepares_for_a_search_when_the_pattern_box_is_entered(open_page: Open) -> None:
+    page = open_page(TELESCOPE)
+    expect(nodes(page).first).to_be_visible()
+    with page.expect_response("**/v1/search") as answer:
+        page.locator("#pattern").focus()
+    assert answer.value.ok
+    expect(page.locator("#matches")).to_have_text("")
+
+
 def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
     page = open_page(f"It works. {TELESCOPE}", expected="422")
     expect(sentences(page)).to_have_count(2)
@@ -714,6 +744,10 @@ def test_patterns_are_found_in_all_sentences(open_page: Open) -> None:
     expect(page.locator("#matches")).to_have_text(
         re.compile(r"^Column 7: a label is missing after \(\. A label such as NP, ")
     )
+    expect(page.locator("#matches")).to_have_class(re.compile("wrong"))
+    page.locator("#pattern").fill("NP < VP")
+    expect(page.locator("#matches")).to_have_text("No matches")
+    expect(page.locator("#matches")).not_to_have_class(re.compile("wrong"))
     page.locator("#pattern").fill("")
     expect(page.locator("#matches")).to_have_text("")
     assert page.locator(".node.matches").count() == 0

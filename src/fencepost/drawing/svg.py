@@ -71,17 +71,19 @@ def _baseline(box: Box, top_level: int) -> int:
 
 
 def _branches(boxes: list[Box]) -> Markup:
-    """Lines down from a phrase, across, and down to each child. Slanted lines would cross: all words share one row."""
+    """Lines down from a phrase, across, and down to each child. Slanted lines would cross: all words share one row.
+
+    Those of a phrase are one path: several would be darker where they lie on each other.
+    """
     top = boxes[0].level
-    return join(
-        element(
-            "path",
-            d=f"M{_x(box):.1f} {_baseline(box, top) + 5}V{_baseline(box, top) + 13}"
-            f"H{_x(boxes[child]):.1f}V{_baseline(boxes[child], top) - _PHRASE_SIZE}",
-        )
-        for box in boxes
-        for child in box.children
-    )
+    return join(element("path", d=_branch(box, boxes, top)) for box in boxes if box.children)
+
+
+def _branch(box: Box, boxes: list[Box], top_level: int) -> str:
+    line = _baseline(box, top_level)
+    start = f"M{_x(box):.1f} {line + 5}V{line + 13}"
+    children = (boxes[child] for child in box.children)
+    return "".join(f"{start}H{_x(child):.1f}V{_baseline(child, top_level) - _PHRASE_SIZE}" for child in children)
 
 
 def _texts(boxes: list[Box], right_to_left: bool) -> Markup:

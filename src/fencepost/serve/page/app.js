@@ -2,7 +2,7 @@
 
 import {chooseTree, moveInSentences} from "./choosing.js";
 import {examplesOf, readingOf} from "./examples.js";
-import {searchSoon, stepMatch} from "./finding.js";
+import {prepareSearch, searchSoon, stepMatch} from "./finding.js";
 import {setLabels} from "./labels.js";
 import {readLink} from "./link.js";
 import {parseNow, parseSoon, sentenceAtCaret} from "./parsing.js";
@@ -120,6 +120,7 @@ function listen() {
     get("tree-panel").focus();
   });
   addEventListener("hashchange", () => readLink().text !== null && start());
+  get("pattern").addEventListener("focus", prepareSearch, {once: true});
   get("pattern").addEventListener("input", searchSoon);
   get("search-part").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -78,16 +78,19 @@ export function draw(nodes, options) {
   const covered = make("rect", {class: "covered", rx: 4, "aria-hidden": "true", width: 0, height: 0});
   const branches = make("g", {"aria-hidden": "true"});
   svg.append(covered, branches);
-  const elements = boxes.map((box) => {
-    const {node} = box;
-    for (const child of node.children ?? []) {
-      const below = boxes[child.index];
-      const middle = y(box) + (note(node) ? 24 : 13);
-      const path = `M${x(box).toFixed(1)} ${middle - 7}V${middle}H${x(below).toFixed(1)}V${y(below) - SIZES.phrase}`;
-      branches.append(make("path", {class: moved.has(child) ? "branch differs" : "branch", d: path}));
+  for (const box of boxes) {
+    const middle = y(box) + (note(box.node) ? 24 : 13);
+    const branch = ({index}) =>
+      `M${x(box).toFixed(1)} ${middle - 7}V${middle}H${x(boxes[index]).toFixed(1)}V${y(boxes[index]) - SIZES.phrase}`;
+    const children = box.node.children ?? [];
+    const still = children.filter((child) => !moved.has(child));
+    // One path: several would be darker where they lie on each other.
+    if (still.length) branches.append(make("path", {class: "branch", d: still.map(branch).join("")}));
+    for (const child of children.filter((child) => moved.has(child))) {
+      branches.append(make("path", {class: "branch differs", d: branch(child)}));
     }
-    return node;
-  }).map((node) => {
+  }
+  const elements = nodes.map((node) => {
     const box = boxes[node.index];
     const siblings = node.parent?.children ?? [node];
     const group = make("g", {

@@ -17,6 +17,11 @@ export function searchSoon() {
   searchTimer = setTimeout(() => searchNow().then(remember), 150);
 }
 
+// The server starts a process for the first search, which takes a second or more: this lets it start while one types.
+export function prepareSearch() {
+  postJson("/v1/search", {pattern: "__", trees: []}).catch(() => {}); // the search itself will say what is wrong
+}
+
 export async function searchNow() {
   searching.abort();
   searching = new AbortController();
@@ -27,7 +32,7 @@ export async function searchNow() {
     if (before) showMatches("");
     return;
   }
-  const waiting = setTimeout(() => { get("matches").textContent = "Searching …"; }, 300); // the first search takes a second
+  const waiting = setTimeout(() => say("Searching …"), 300); // the first search takes a second
   try {
     const treeOf = namesFunction(state.pattern) ? (sentence) => sentence.tree : plainTree;
     const {matches, truncated} = await search(state.pattern, state.sentences.map(treeOf), searching.signal);
@@ -38,7 +43,7 @@ export async function searchNow() {
   } catch (error) {
     if (error.name === "AbortError") return;
     const [message] = error.message.split("\n"); // the lines below it point at a column
-    showMatches([message, error.hint].filter(Boolean).map(capital).join(" "));
+    showMatches([message, error.hint].filter(Boolean).map(capital).join(" "), true);
   } finally {
     clearTimeout(waiting);
   }
@@ -60,10 +65,15 @@ async function search(pattern, trees, signal) {
   return {matches: all, truncated: false};
 }
 
-function showMatches(text) {
-  get("matches").textContent = text;
+function showMatches(text, wrong = false) {
+  say(text, wrong);
   showSentences();
   showTree();
+}
+
+function say(text, wrong = false) {
+  get("matches").textContent = text;
+  get("matches").classList.toggle("wrong", wrong);
 }
 
 export function matchesInTree(tree) {

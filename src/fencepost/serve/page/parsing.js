@@ -63,7 +63,7 @@ export async function parseNow(choose = () => 0) {
         const words = all.reduce((sum, each) => sum + each.tokens.length, 0);
         const figures = `${count(all.length, "sentence")}, ${count(words, "word")}, ${Math.round(performance.now() - asked)} ms`;
         const warnings = all.flatMap((each) => each.warnings ?? []).map((each) => capital(each));
-        showStatus([...warnings, figures].join(" "));
+        showStatus([...warnings, figures].join("\n"));
       });
     }
     showProblem(null);
