@@ -28,6 +28,20 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
 time.sleep(seconds)
 sys.exit(name == "broken")
 """
+TRAINS_AND_EXPORTS = """\
+import pathlib, signal, sys, time
+what, model, *rest = sys.argv[1:]
+path = pathlib.Path(model) / "weights"
+if what == "export":
+    out = pathlib.Path(rest[0])
+    out.mkdir(parents=True)
+    (out / "weights").write_text(path.read_text())
+    sys.exit()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+path.parent.mkdir(exist_ok=True)
+path.write_text(rest[0])
+time.sleep(float(rest[1]))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +106,33 @@ def test_when_the_time_is_up_commands_stop_and_later_continue(gpu_queue: ModuleT
     assert not (program / "out" / "done" / "one").exists()
 
 
+def test_models_are_exported_when_the_time_is_up_and_again_when_they_are_finished(
+    gpu_queue: ModuleType, program: Path
+) -> None:
+    (program / "package" / "fencepost" / "__main__.py").write_text(TRAINS_AND_EXPORTS)
+    model, export = program / "out" / "one", program / "out" / "exports" / "one"
+    exports = (str(model), str(export))
+    never = gpu_queue.Command("never", ("train x",), export=(str(program / "never"), str(export)))
+    commands = [gpu_queue.Command("one", (f"train {model} early 30", "never"), export=exports), never]
+    assert not gpu_queue.Queue(commands, program / "out", 1).run(2)
+    assert (export / "weights").read_text() == "early"
+    assert not (program / "out" / "done" / "one").exists()
+    commands = [gpu_queue.Command("one", (f"train {model} late 0",), export=exports)]
+    assert gpu_queue.Queue(commands, program / "out", 1).run(60)
+    assert (export / "weights").read_text() == "late"
+    assert [path.name for path in export.parent.iterdir()] == ["one"]
+    assert (program / "out" / "done" / "one").exists()
+
+
+def test_a_command_whose_export_fails_is_not_done(gpu_queue: ModuleType, program: Path) -> None:
+    (program / "package" / "fencepost" / "__main__.py").write_text(TRAINS_AND_EXPORTS)
+    model = program / "one"
+    model.mkdir()
+    command = gpu_queue.Command("one", (), export=(str(model), str(program / "export")))
+    assert not gpu_queue.Queue([command], program / "out", 1).run(60)
+    assert not (program / "out" / "done" / "one").exists()
+
+
 def test_a_signal_stops_the_commands(gpu_queue: ModuleType, program: Path) -> None:
     queue = gpu_queue.Queue([gpu_queue.Command("one", (f"{program} one 30",))], program / "out", 1)
     threading.Timer(1, queue.stop).start()
@@ -126,3 +167,7 @@ def test_every_queue_has_command_lines_that_fencepost_accepts(gpu_queue: ModuleT
         arguments = parser.parse_args(shlex.split(line))
         if line.startswith("train "):
             assert (ROOT / arguments.config).is_file()
+    for command in commands:
+        if command.export is not None:
+            assert f"--out {command.export[0]} " in command.run[-1]
+            assert command.export[1] == f"OUT/exports/{command.name}"
