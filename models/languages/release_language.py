@@ -27,6 +27,7 @@ from fencepost.storage.model_files import (
 )
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model
+from fencepost.text.conventions import read_conventions
 
 TEXTS: Final = Path(__file__).parent / "licenses"  # of licences that must come with the model
 WRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS)  # by ``write_model`` itself
@@ -63,7 +64,7 @@ README: Final = """\
 # {name}: {title}, a model of fencepost
 
 ```
-pip install .                   # fencepost itself, in a clone
+pip install {itself:<19} # fencepost itself, in a clone
 pip install ./models/{name}
 fencepost parse --model {example} --text "{text}"
 ```
@@ -97,7 +98,8 @@ def release(name: str, model: Path, card: Path, scores: Path, into: Path, larges
     package = f"fencepost_{name.replace('-', '_')}"
     source = into / "src" / package
     source.mkdir(parents=True, exist_ok=True)
-    about = {"name": name, "package": package, "title": _title(name), "license": _license(name)}
+    itself = '".[ja]"' if any(read_conventions(each.code).analyser for each in _languages(name)) else "."
+    about = {"name": name, "package": package, "title": _title(name), "license": _license(name), "itself": itself}
     shown = _languages(name)[0]
     example = f"{name}:{shown.name}" if name == JOINT else name
     (into / "pyproject.toml").write_text(PROJECT.format(**about), "utf-8")

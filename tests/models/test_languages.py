@@ -98,10 +98,21 @@ def test_a_model_is_measured_described_and_released(
     assert 'license = "LGPL-3.0-or-later"' in project
     assert "LESSER GENERAL PUBLIC LICENSE" in (into / "LICENSE.LGPL-3.0-or-later.txt").read_text("utf-8")
     assert 'fencepost parse --model fo --text "Barnið sá bátin."' in (into / "README.md").read_text("utf-8")
+    assert "pip install .                   # fencepost itself" in (into / "README.md").read_text("utf-8")
     with pytest.raises(SystemExit, match=r"must not exceed 0\.001 MB"):
         release_language.release("fo", tmp_path / "export", text, scores, into, 0.001)
     with pytest.raises(SystemExit, match="is not an export"):
         release_language.release("fo", tmp_path / "model", text, scores, into, 12)
+
+
+def test_how_to_install_a_model_of_japanese_names_the_extra_that_splits_its_text(tmp_path: Path) -> None:
+    train(tiny_config(max_epochs=1), TREES, TREES, tmp_path / "model")
+    export_onnx(tmp_path / "model", tmp_path / "export", "int8")
+    (tmp_path / "card.md").write_text("card")
+    (tmp_path / "scores.json").write_text('{"ja.test": {"f1": 90.0}}')
+    sources = tmp_path / "export", tmp_path / "card.md", tmp_path / "scores.json"
+    release_language.release("ja", *sources, tmp_path / "ja", 12)
+    assert 'pip install ".[ja]" ' in (tmp_path / "ja" / "README.md").read_text("utf-8")
 
 
 def test_the_joint_model_names_every_licence() -> None:
