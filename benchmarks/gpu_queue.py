@@ -6,7 +6,8 @@
 A queue is a TOML file. Each of its [[commands]] has a ``name``; ``run``, a list of command lines for fencepost, one
 after the other, in which {out}, the names of --set and those of ``parts`` are filled in; and maybe ``slots``, the
 number of models that it trains at a time. ``export = [MODEL, FOLDER]`` exports a model at the end, in int8.
-``environment`` is for all of them. A command starts when those before it have started and enough slots are free.
+``environment`` is for all of them. A command starts when those before it have started and enough slots are free. With
+``after``, it waits until the command of that name has ended, because they train the same models; others may pass it.
 
 When the time is up, or after Ctrl-C, all commands are told to stop and save their work, and the models that they have
 trained so far are exported. That takes PATIENCE seconds at most. Run again with the same --out: finished commands are
@@ -45,6 +46,7 @@ class Command:
     slots: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
     export: tuple[str, str] | None = None  # a model, and the folder to export it to
+    after: str | None = None  # the command that must have ended
 
 
 @dataclass
@@ -100,14 +102,21 @@ class Queue:
                 process.kill()
 
     def _start_what_fits(self) -> None:
-        free = self.slots - sum(each.command.slots for each in self.running)
-        while self.waiting and (self.waiting[0].slots <= free or not self.running):
-            command = self.waiting.pop(0)
-            running = Running(command, time.monotonic(), Thread())
-            running.thread = Thread(target=self._work, args=(running,))
-            running.thread.start()
-            self.running.append(running)
-            free -= command.slots
+        for command in list(self.waiting):
+            not_ended = {each.name for each in (*self.waiting, *(each.command for each in self.running))}
+            if command.after in not_ended:
+                continue
+            free = self.slots - sum(each.command.slots for each in self.running)
+            if command.slots > free and self.running:
+                return
+            self._start(command)
+
+    def _start(self, command: Command) -> None:
+        self.waiting.remove(command)
+        running = Running(command, time.monotonic(), Thread())
+        running.thread = Thread(target=self._work, args=(running,))
+        running.thread.start()
+        self.running.append(running)
 
     def _work(self, running: Running) -> None:
         command = running.command
@@ -171,6 +180,7 @@ def read_queue(path: Path, settings: Mapping[str, str]) -> list[Command]:
             each.get("slots", 1),
             queue.get("environment", {}),
             tuple(path.format_map(parts) for path in each["export"]) if "export" in each else None,
+            each.get("after"),
         )
         for each in queue["commands"]
     ]

@@ -21,11 +21,13 @@ QUEUES = sorted((ROOT / "benchmarks" / "queues").glob("*.toml"))
 SETTINGS = {"data": "DATA", "treebanks": "DIR", "device": "cuda", "precision": "bf16", "out": "OUT", "encoder": "DIR"}
 ROWS = """\
 import pathlib, signal, sys, time
-folder, name, seconds = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+folder, name, until = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]  # seconds, or the name of another
 with (folder / "log").open("a") as log:
     log.write(f"{name} ")
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
-time.sleep(seconds)
+time.sleep(float(until) if until.isdigit() else 0)
+while not until.isdigit() and until not in (folder / "log").read_text().split():
+    time.sleep(0.05)
 sys.exit(name == "broken")
 """
 TRAINS_AND_EXPORTS = """\
@@ -57,7 +59,7 @@ def gpu_queue() -> ModuleType:
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that stands in for fencepost: notes its name in a log, and sleeps."""
+    """A program that stands in for fencepost: notes its name in a log, and sleeps or waits for another."""
     package = tmp_path / "package" / "fencepost"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -94,6 +96,21 @@ def test_a_command_waits_for_as_many_slots_as_it_needs(gpu_queue: ModuleType, pr
     assert started(program)[0] == "narrow"
     assert not (program / "out" / "logs" / "missing.txt").exists()
     assert started(program)[1] == "wide"  # not next, although there was room for it
+
+
+def test_a_command_waits_for_the_one_that_trains_the_same_models_and_others_pass_it(
+    gpu_queue: ModuleType, program: Path
+) -> None:
+    commands = [
+        gpu_queue.Command("first", (f"{program} first after-other", "never 0 0")),  # it fails at the end
+        gpu_queue.Command("seeds", (f"{program} seeds 0",), slots=2, after="first"),
+        gpu_queue.Command("other", (f"{program} other 0", f"{program} after-other 0")),
+    ]
+    queue = gpu_queue.Queue(commands, program / "out", 2)
+    queue.run(60)
+    assert sorted(started(program)[:2]) == ["first", "other"]
+    assert started(program)[2:] == ["after-other", "seeds"]
+    assert gpu_queue.Queue(commands[1:2], program / "alone", 2).run(60)
 
 
 def test_when_the_time_is_up_commands_stop_and_later_continue(gpu_queue: ModuleType, program: Path) -> None:
@@ -168,6 +185,7 @@ def test_every_queue_has_command_lines_that_fencepost_accepts(gpu_queue: ModuleT
         if line.startswith("train "):
             assert (ROOT / arguments.config).is_file()
     for command in commands:
+        assert command.after in [None, *(each.name for each in commands[: commands.index(command)])]
         if command.export is not None:
             assert f"--out {command.export[0]} " in command.run[-1]
             assert command.export[1] == f"OUT/exports/{command.name}"
