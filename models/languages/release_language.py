@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from languages import JOINT, LANGUAGES, TERMS, Language
+from languages import JOINT, LANGUAGES, TERMS, Language, own_scores
 
 from fencepost.storage.model_files import (
     CARD,
@@ -110,7 +110,7 @@ def release(name: str, model: Path, card: Path, scores: Path, into: Path, larges
             (into / f"LICENSE.{text.name}").write_bytes(text.read_bytes())
     (source / "__init__.py").write_text(f'"""{NOTE.format(**about)}"""\n', "utf-8")
     files = {each: (model / each).read_bytes() for each in listed_files(model) if each not in WRITTEN}
-    files[SCORES] = format_scores(json.loads(scores.read_text("utf-8")))
+    files[SCORES] = format_scores(own_scores(name, json.loads(scores.read_text("utf-8"))))
     write_model(source / name, folder.config, folder.vocabularies, card.read_text("utf-8"), files)
 
 
