@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,14 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def stop_after(queue: Any, path: Path) -> None:
+    """Stops a queue as soon as one of its commands has written a file."""
+    deadline = time.monotonic() + 20
+    while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    queue.stop()
+
+
 def started(folder: Path) -> list[str]:
     return (folder / "log").read_text().split()
 
@@ -117,7 +126,7 @@ def test_when_the_time_is_up_commands_stop_and_later_continue(gpu_queue: ModuleT
     commands = [gpu_queue.Command(name, (f"{program} {name} 30", "never 0 0")) for name in ("one", "two")]
     began = time.monotonic()
     queue = gpu_queue.Queue(commands, program / "out", 1)
-    assert not queue.run(1)
+    assert not queue.run(3)
     assert time.monotonic() - began < 20
     assert started(program) == ["one"]
     assert not (program / "out" / "done" / "one").exists()
@@ -131,7 +140,9 @@ def test_models_are_exported_when_the_time_is_up_and_again_when_they_are_finishe
     exports = (str(model), str(export))
     never = gpu_queue.Command("never", ("train x",), export=(str(program / "never"), str(export)))
     commands = [gpu_queue.Command("one", (f"train {model} early 30", "never"), export=exports), never]
-    assert not gpu_queue.Queue(commands, program / "out", 1).run(2)
+    queue = gpu_queue.Queue(commands, program / "out", 1)
+    threading.Thread(target=stop_after, args=(queue, model / "weights")).start()
+    assert not queue.run(60)
     assert (export / "weights").read_text() == "early"
     assert not (program / "out" / "done" / "one").exists()
     commands = [gpu_queue.Command("one", (f"train {model} late 0",), export=exports)]
@@ -152,7 +163,7 @@ def test_a_command_whose_export_fails_is_not_done(gpu_queue: ModuleType, program
 
 def test_a_signal_stops_the_commands(gpu_queue: ModuleType, program: Path) -> None:
     queue = gpu_queue.Queue([gpu_queue.Command("one", (f"{program} one 30",))], program / "out", 1)
-    threading.Timer(1, queue.stop).start()
+    threading.Thread(target=stop_after, args=(queue, program / "log")).start()
     began = time.monotonic()
     assert not queue.run(60)
     assert time.monotonic() - began < 20
