@@ -2,7 +2,7 @@
 
     PYTHONPATH=src python benchmarks/gpu_probe.py --treebanks TREEBANKS --out probe
 
-TREEBANKS holds en/wsj-sample and en/craft, each with train.txt, dev.txt and test.txt. The stages, in order:
+TREEBANKS holds en/wsj-sample and en/craft, each with train, dev and test (.txt or .txt.gz). The stages, in order:
 
     trees      the shipped model finds the same trees on the device as on ONNX Runtime
     training   trains the paper's model on en/craft for some seconds: sentences per second, host and GPU time of a step;
@@ -44,6 +44,7 @@ import fencepost
 from fencepost.backends.torch import TorchBackend
 from fencepost.chart import cky
 from fencepost.config.toml import load_config
+from fencepost.experiments.data import find_part
 from fencepost.features.indexer import Indexer
 from fencepost.parsing.parsed_batch import ParsedBatch
 from fencepost.parsing.parser import Parser, Precision
@@ -119,7 +120,7 @@ class Probe:
         """The WSJ sample, without tags."""
         if not self._sentences:
             folder = self.options.treebanks / "en" / "wsj-sample"
-            loaded = Treebank.load(*(folder / f"{split}.txt" for split in SPLITS)).sentences()
+            loaded = Treebank.load(*(find_part(folder, split) for split in SPLITS)).sentences()
             self._sentences = [Sentence(each.words) for each in loaded] * self.options.times
         return self._sentences
 
@@ -143,7 +144,7 @@ class Probe:
         config = load_config(self.options.config, overrides)
         folder = self.options.treebanks / "en" / "craft"
         began = time.perf_counter()
-        train, dev = (list(Treebank.load(folder / f"{split}.txt")) for split in ("train", "dev"))
+        train, dev = (list(Treebank.load(find_part(folder, split))) for split in ("train", "dev"))
         read = time.perf_counter() - began
         device = torch.device(self.options.device)
         with restored_process(device), BatchProcess() as process:

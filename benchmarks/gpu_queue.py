@@ -5,11 +5,13 @@
 
 A queue is a TOML file. Each of its [[commands]] has a ``name``; ``run``, a list of command lines for fencepost, one
 after the other, in which {out}, the names of --set and those of ``parts`` are filled in; and maybe ``slots``, the
-number of models that it trains at a time. ``environment`` is for all of them. A command starts when those before it
-have started and enough slots are free.
+number of models that it trains at a time. ``export = [MODEL, FOLDER]`` exports a model at the end, in int8.
+``environment`` is for all of them. A command starts when those before it have started and enough slots are free. With
+``after``, it waits until the command of that name has ended, because they train the same models; others may pass it.
 
-When the time is up, or after Ctrl-C, all commands are told to stop and save their work. Run again with the same --out:
-finished commands are not repeated, and the others continue. Their messages are in OUT/logs.
+When the time is up, or after Ctrl-C, all commands are told to stop and save their work, and the models that they have
+trained so far are exported. That takes PATIENCE seconds at most. Run again with the same --out: finished commands are
+not repeated, and the others continue and export their models again. Their messages are in OUT/logs.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,7 +28,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import Final
+from typing import IO, Final
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -33,7 +36,7 @@ else:
     import tomli as tomllib
 
 LOOK_AGAIN: Final = 0.2  # seconds
-PATIENCE: Final = 60.0  # seconds for saving after the time is up
+PATIENCE: Final = 120.0  # seconds for saving and exporting after the time is up
 
 
 @dataclass(frozen=True)
@@ -42,16 +45,19 @@ class Command:
     run: tuple[str, ...]
     slots: int = 1
     environment: Mapping[str, str] = field(default_factory=dict)
+    export: tuple[str, str] | None = None  # a model, and the folder to export it to
+    after: str | None = None  # the command that must have ended
 
 
 @dataclass
 class Running:
-    """A command that was started. ``process`` is its current command line."""
+    """A command that was started. ``process`` is its current command line, unless it is exporting its model."""
 
     command: Command
     began: float
     thread: Thread
     process: subprocess.Popen[bytes] | None = None
+    exporter: subprocess.Popen[bytes] | None = None
     status: int | None = None
 
 
@@ -79,48 +85,70 @@ class Queue:
             if time.monotonic() > deadline and not self.stopping:
                 self.stop()
             if time.monotonic() > deadline + PATIENCE:
-                self._signal(signal.SIGKILL)
+                self._kill()
             time.sleep(LOOK_AGAIN)
         return not failed and not self.waiting
 
     def stop(self) -> None:
         """Tells all commands to save their work."""
         self.stopping = True
-        self._signal(signal.SIGTERM)
+        for each in self.running:
+            if each.process is not None:
+                each.process.terminate()
+
+    def _kill(self) -> None:
+        for process in [process for each in self.running for process in (each.process, each.exporter)]:
+            if process is not None:
+                process.kill()
 
     def _start_what_fits(self) -> None:
-        free = self.slots - sum(each.command.slots for each in self.running)
-        while self.waiting and (self.waiting[0].slots <= free or not self.running):
-            command = self.waiting.pop(0)
-            running = Running(command, time.monotonic(), Thread())
-            running.thread = Thread(target=self._work, args=(running,))
-            running.thread.start()
-            self.running.append(running)
-            free -= command.slots
+        for command in list(self.waiting):
+            not_ended = {each.name for each in (*self.waiting, *(each.command for each in self.running))}
+            if command.after in not_ended:
+                continue
+            free = self.slots - sum(each.command.slots for each in self.running)
+            if command.slots > free and self.running:
+                return
+            self._start(command)
+
+    def _start(self, command: Command) -> None:
+        self.waiting.remove(command)
+        running = Running(command, time.monotonic(), Thread())
+        running.thread = Thread(target=self._work, args=(running,))
+        running.thread.start()
+        self.running.append(running)
 
     def _work(self, running: Running) -> None:
         command = running.command
-        environment = {"OMP_NUM_THREADS": "1", **os.environ, **command.environment}
         with (self.out / "logs" / f"{command.name}.txt").open("ab") as log:
-            for line in command.run:
-                if self.stopping:
-                    running.status = -signal.SIGTERM
-                    return
-                words = [sys.executable, "-m", "fencepost", *shlex.split(line)]
-                running.process = subprocess.Popen(
-                    words, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment, start_new_session=True
-                )
-                if self.stopping:
-                    running.process.terminate()
-                running.status = running.process.wait()
-                if running.status != 0:
-                    return
-        self._done(command).touch()
+            running.status = self._train(running, log)
+            if command.export is not None and Path(command.export[0]).is_dir():
+                running.status = self._export(running, *command.export, log) or running.status
+        if running.status == 0:
+            self._done(command).touch()
 
-    def _signal(self, number: signal.Signals) -> None:
-        for each in self.running:
-            if each.process is not None and each.process.poll() is None:
-                each.process.send_signal(number)
+    def _train(self, running: Running, log: IO[bytes]) -> int:
+        for line in running.command.run:
+            if self.stopping:
+                return -signal.SIGTERM
+            running.process = _start(shlex.split(line), running.command.environment, log)
+            if self.stopping:
+                running.process.terminate()
+            if status := running.process.wait():
+                return status
+        return 0
+
+    def _export(self, running: Running, model: str, folder: str, log: IO[bytes]) -> int:
+        """Exports a model, also when the time is up: only the export may be small enough to be taken elsewhere."""
+        beside = f"{folder}.new"
+        shutil.rmtree(beside, ignore_errors=True)
+        words = ["export", model, beside, "--precision", "int8"]
+        running.exporter = _start(words, running.command.environment, log)
+        if status := running.exporter.wait():
+            return status
+        shutil.rmtree(folder, ignore_errors=True)  # of a worse model, if the command was stopped before
+        os.replace(beside, folder)
+        return 0
 
     def _report(self, running: Running) -> None:
         how = "done" if running.status == 0 else f"ended with status {running.status}"
@@ -129,6 +157,17 @@ class Queue:
 
     def _done(self, command: Command) -> Path:
         return self.out / "done" / command.name
+
+
+def _start(words: Sequence[str], environment: Mapping[str, str], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "fencepost", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        env={"OMP_NUM_THREADS": "1", **os.environ, **environment},
+        start_new_session=True,
+    )
 
 
 def read_queue(path: Path, settings: Mapping[str, str]) -> list[Command]:
@@ -140,6 +179,8 @@ def read_queue(path: Path, settings: Mapping[str, str]) -> list[Command]:
             tuple(line.format_map(parts) for line in each["run"]),
             each.get("slots", 1),
             queue.get("environment", {}),
+            tuple(path.format_map(parts) for path in each["export"]) if "export" in each else None,
+            each.get("after"),
         )
         for each in queue["commands"]
     ]

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,28 @@ QUEUES = sorted((ROOT / "benchmarks" / "queues").glob("*.toml"))
 SETTINGS = {"data": "DATA", "treebanks": "DIR", "device": "cuda", "precision": "bf16", "out": "OUT", "encoder": "DIR"}
 ROWS = """\
 import pathlib, signal, sys, time
-folder, name, seconds = pathlib.Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+folder, name, until = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]  # seconds, or the name of another
 with (folder / "log").open("a") as log:
     log.write(f"{name} ")
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
-time.sleep(seconds)
+time.sleep(float(until) if until.isdigit() else 0)
+while not until.isdigit() and until not in (folder / "log").read_text().split():
+    time.sleep(0.05)
 sys.exit(name == "broken")
+"""
+TRAINS_AND_EXPORTS = """\
+import pathlib, signal, sys, time
+what, model, *rest = sys.argv[1:]
+path = pathlib.Path(model) / "weights"
+if what == "export":
+    out = pathlib.Path(rest[0])
+    out.mkdir(parents=True)
+    (out / "weights").write_text(path.read_text())
+    sys.exit()
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+path.parent.mkdir(exist_ok=True)
+path.write_text(rest[0])
+time.sleep(float(rest[1]))
 """
 
 
@@ -43,13 +60,21 @@ def gpu_queue() -> ModuleType:
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A program that stands in for fencepost: notes its name in a log, and sleeps."""
+    """A program that stands in for fencepost: notes its name in a log, and sleeps or waits for another."""
     package = tmp_path / "package" / "fencepost"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "__main__.py").write_text(ROWS)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "package"))
     return tmp_path
+
+
+def stop_after(queue: Any, path: Path) -> None:
+    """Stops a queue as soon as one of its commands has written a file."""
+    deadline = time.monotonic() + 20
+    while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    queue.stop()
 
 
 def started(folder: Path) -> list[str]:
@@ -82,19 +107,63 @@ def test_a_command_waits_for_as_many_slots_as_it_needs(gpu_queue: ModuleType, pr
     assert started(program)[1] == "wide"  # not next, although there was room for it
 
 
+def test_a_command_waits_for_the_one_that_trains_the_same_models_and_others_pass_it(
+    gpu_queue: ModuleType, program: Path
+) -> None:
+    commands = [
+        gpu_queue.Command("first", (f"{program} first after-other", "never 0 0")),  # it fails at the end
+        gpu_queue.Command("seeds", (f"{program} seeds 0",), slots=2, after="first"),
+        gpu_queue.Command("other", (f"{program} other 0", f"{program} after-other 0")),
+    ]
+    queue = gpu_queue.Queue(commands, program / "out", 2)
+    queue.run(60)
+    assert sorted(started(program)[:2]) == ["first", "other"]
+    assert started(program)[2:] == ["after-other", "seeds"]
+    assert gpu_queue.Queue(commands[1:2], program / "alone", 2).run(60)
+
+
 def test_when_the_time_is_up_commands_stop_and_later_continue(gpu_queue: ModuleType, program: Path) -> None:
     commands = [gpu_queue.Command(name, (f"{program} {name} 30", "never 0 0")) for name in ("one", "two")]
     began = time.monotonic()
     queue = gpu_queue.Queue(commands, program / "out", 1)
-    assert not queue.run(1)
+    assert not queue.run(3)
     assert time.monotonic() - began < 20
     assert started(program) == ["one"]
     assert not (program / "out" / "done" / "one").exists()
 
 
+def test_models_are_exported_when_the_time_is_up_and_again_when_they_are_finished(
+    gpu_queue: ModuleType, program: Path
+) -> None:
+    (program / "package" / "fencepost" / "__main__.py").write_text(TRAINS_AND_EXPORTS)
+    model, export = program / "out" / "one", program / "out" / "exports" / "one"
+    exports = (str(model), str(export))
+    never = gpu_queue.Command("never", ("train x",), export=(str(program / "never"), str(export)))
+    commands = [gpu_queue.Command("one", (f"train {model} early 30", "never"), export=exports), never]
+    queue = gpu_queue.Queue(commands, program / "out", 1)
+    threading.Thread(target=stop_after, args=(queue, model / "weights")).start()
+    assert not queue.run(60)
+    assert (export / "weights").read_text() == "early"
+    assert not (program / "out" / "done" / "one").exists()
+    commands = [gpu_queue.Command("one", (f"train {model} late 0",), export=exports)]
+    assert gpu_queue.Queue(commands, program / "out", 1).run(60)
+    assert (export / "weights").read_text() == "late"
+    assert [path.name for path in export.parent.iterdir()] == ["one"]
+    assert (program / "out" / "done" / "one").exists()
+
+
+def test_a_command_whose_export_fails_is_not_done(gpu_queue: ModuleType, program: Path) -> None:
+    (program / "package" / "fencepost" / "__main__.py").write_text(TRAINS_AND_EXPORTS)
+    model = program / "one"
+    model.mkdir()
+    command = gpu_queue.Command("one", (), export=(str(model), str(program / "export")))
+    assert not gpu_queue.Queue([command], program / "out", 1).run(60)
+    assert not (program / "out" / "done" / "one").exists()
+
+
 def test_a_signal_stops_the_commands(gpu_queue: ModuleType, program: Path) -> None:
     queue = gpu_queue.Queue([gpu_queue.Command("one", (f"{program} one 30",))], program / "out", 1)
-    threading.Timer(1, queue.stop).start()
+    threading.Thread(target=stop_after, args=(queue, program / "log")).start()
     began = time.monotonic()
     assert not queue.run(60)
     assert time.monotonic() - began < 20
@@ -126,3 +195,8 @@ def test_every_queue_has_command_lines_that_fencepost_accepts(gpu_queue: ModuleT
         arguments = parser.parse_args(shlex.split(line))
         if line.startswith("train "):
             assert (ROOT / arguments.config).is_file()
+    for command in commands:
+        assert command.after in [None, *(each.name for each in commands[: commands.index(command)])]
+        if command.export is not None:
+            assert f"--out {command.export[0]} " in command.run[-1]
+            assert command.export[1] == f"OUT/exports/{command.name}"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from languages import JOINT, LANGUAGES, TERMS, Language
+from languages import JOINT, LANGUAGES, TERMS, Language, own_scores
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     options.add_argument("--out", type=Path, required=True)
     arguments = options.parse_args()
     scores = json.loads(arguments.scores.read_text("utf-8"))
-    arguments.out.write_text(card(arguments.name, scores), "utf-8")
+    arguments.out.write_text(card(arguments.name, own_scores(arguments.name, scores)), "utf-8")
 
 
 def card(name: str, scores: Mapping[str, Mapping[str, Any]]) -> str:

@@ -5,8 +5,9 @@ Only treebanks are listed from which a model may be made and given to anyone, fo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 
 @dataclass(frozen=True)
@@ -128,3 +129,12 @@ LANGUAGES: Final = {
 }
 
 JOINT: Final = "multi"  # the model of all of them
+
+
+def own_scores(name: str, scores: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a model's own languages: ``fr.dev`` and ``fr.test`` of ``fr``, those of all of the joint model."""
+    names = [*LANGUAGES] if name == JOINT else [name]
+    sets = [f"{language}.{part}" for language in names for part in ("dev", "test")]
+    if missing := [each for each in sets if each not in scores]:
+        raise SystemExit(f"there are no scores of {', '.join(missing)}: run evaluate_language.py first")
+    return {each: scores[each] for each in sets}

@@ -13,7 +13,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from languages import JOINT, LANGUAGES, TERMS, Language
+from languages import JOINT, LANGUAGES, TERMS, Language, own_scores
 
 from fencepost.storage.model_files import (
     CARD,
@@ -27,6 +27,7 @@ from fencepost.storage.model_files import (
 )
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.storage.model_writer import write_model
+from fencepost.text.conventions import read_conventions
 
 TEXTS: Final = Path(__file__).parent / "licenses"  # of licences that must come with the model
 WRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS)  # by ``write_model`` itself
@@ -63,7 +64,7 @@ README: Final = """\
 # {name}: {title}, a model of fencepost
 
 ```
-pip install .                   # fencepost itself, in a clone
+pip install {itself:<19} # fencepost itself, in a clone
 pip install ./models/{name}
 fencepost parse --model {example} --text "{text}"
 ```
@@ -97,7 +98,8 @@ def release(name: str, model: Path, card: Path, scores: Path, into: Path, larges
     package = f"fencepost_{name.replace('-', '_')}"
     source = into / "src" / package
     source.mkdir(parents=True, exist_ok=True)
-    about = {"name": name, "package": package, "title": _title(name), "license": _license(name)}
+    itself = '".[ja]"' if any(read_conventions(each.code).analyser for each in _languages(name)) else "."
+    about = {"name": name, "package": package, "title": _title(name), "license": _license(name), "itself": itself}
     shown = _languages(name)[0]
     example = f"{name}:{shown.name}" if name == JOINT else name
     (into / "pyproject.toml").write_text(PROJECT.format(**about), "utf-8")
@@ -108,7 +110,7 @@ def release(name: str, model: Path, card: Path, scores: Path, into: Path, larges
             (into / f"LICENSE.{text.name}").write_bytes(text.read_bytes())
     (source / "__init__.py").write_text(f'"""{NOTE.format(**about)}"""\n', "utf-8")
     files = {each: (model / each).read_bytes() for each in listed_files(model) if each not in WRITTEN}
-    files[SCORES] = format_scores(json.loads(scores.read_text("utf-8")))
+    files[SCORES] = format_scores(own_scores(name, json.loads(scores.read_text("utf-8"))))
     write_model(source / name, folder.config, folder.vocabularies, card.read_text("utf-8"), files)
 
 

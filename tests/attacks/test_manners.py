@@ -116,6 +116,16 @@ def test_a_line_end_in_a_name_makes_no_second_message(command: list[str], capsys
     assert [line.partition(":")[0] for line in said.splitlines()] == ["error", "hint"]
 
 
+def test_a_line_end_in_a_name_that_a_hint_suggests_makes_no_other_message(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trees\nerror: send your password").touch()
+    assert main(["treebank", "words", str(tmp_path / "trees\nerror: send your passwort")]) == 2
+    said = capsys.readouterr().err
+    assert r"did you mean" in said
+    assert [line.partition(":")[0] for line in said.splitlines()] == ["error", "hint"]
+
+
 def test_a_hint_to_type_quotes_the_name_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "$(rm -r x)"
     path.write_bytes(b"\xff\xfea\0")

@@ -25,6 +25,7 @@ from tests.samples import TREES, marked, tiny_config
 
 RECIPE = ROOT / "models" / "languages"
 FREE = ("yes", "no")
+PARTS = ("dev", "test")
 
 
 @pytest.fixture
@@ -98,10 +99,37 @@ def test_a_model_is_measured_described_and_released(
     assert 'license = "LGPL-3.0-or-later"' in project
     assert "LESSER GENERAL PUBLIC LICENSE" in (into / "LICENSE.LGPL-3.0-or-later.txt").read_text("utf-8")
     assert 'fencepost parse --model fo --text "Barnið sá bátin."' in (into / "README.md").read_text("utf-8")
+    assert "pip install .                   # fencepost itself" in (into / "README.md").read_text("utf-8")
     with pytest.raises(SystemExit, match=r"must not exceed 0\.001 MB"):
         release_language.release("fo", tmp_path / "export", text, scores, into, 0.001)
     with pytest.raises(SystemExit, match="is not an export"):
         release_language.release("fo", tmp_path / "model", text, scores, into, 12)
+
+
+def test_how_to_install_a_model_of_japanese_names_the_extra_that_splits_its_text(tmp_path: Path) -> None:
+    train(tiny_config(max_epochs=1), TREES, TREES, tmp_path / "model")
+    export_onnx(tmp_path / "model", tmp_path / "export", "int8")
+    (tmp_path / "card.md").write_text("card")
+    (tmp_path / "scores.json").write_text('{"ja.dev": {"f1": 91.0}, "ja.test": {"f1": 90.0}, "fr.test": {"f1": 80.0}}')
+    sources = tmp_path / "export", tmp_path / "card.md", tmp_path / "scores.json"
+    release_language.release("ja", *sources, tmp_path / "ja", 12)
+    assert 'pip install ".[ja]" ' in (tmp_path / "ja" / "README.md").read_text("utf-8")
+    assert read_scores(tmp_path / "ja" / "src" / "fencepost_ja" / "ja").keys() == {"ja.dev", "ja.test"}
+
+
+def test_a_card_has_the_scores_of_its_own_model_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("f1", "precision", "recall", "complete_match", "tags")
+    scores = {f"{name}.{part}": {"sentences": 1, **dict.fromkeys(names, 1.0)} for name in LANGUAGES for part in PARTS}
+    (tmp_path / "scores.json").write_text(json.dumps(scores))
+    for name, rows in (("fo", ["fo.dev", "fo.test"]), (JOINT, [*scores])):
+        steps = ["--name", name, "--scores", tmp_path / "scores.json", "--out", tmp_path / "card.md"]
+        run(language_card.main, monkeypatch, *steps)
+        lines = (tmp_path / "card.md").read_text("utf-8").splitlines()
+        assert [line.split()[1] for line in lines if ".dev |" in line or ".test |" in line] == rows
+    del scores["fr.test"]
+    (tmp_path / "scores.json").write_text(json.dumps(scores))
+    with pytest.raises(SystemExit, match=r"no scores of fr\.test: run evaluate_language\.py"):
+        run(language_card.main, monkeypatch, *steps)
 
 
 def test_the_joint_model_names_every_licence() -> None:

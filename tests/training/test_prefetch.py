@@ -31,7 +31,7 @@ from fencepost.training.trainer import Trainer
 from fencepost.trees.treebank import Sentence
 from tests.function_samples import function_config, function_trees
 from tests.pretrained_samples import write_encoder
-from tests.samples import TREES, tiny_config
+from tests.samples import TREES, marked, tiny_config
 from tests.test_imports import modules_after
 
 CPU = torch.device("cpu")
@@ -41,6 +41,8 @@ ALL = list(range(len(TREES)))
 
 def data_of(config: Config) -> TrainingSet:
     trees = function_trees(len(TREES)) if config.scorer.functions else TREES
+    if "treebank" in config.lexical:
+        trees = [marked(tree, ("is", "fo")[number % 2]) for number, tree in enumerate(TREES)]
     return TrainingSet(trees, Indexer(config, Vocabularies.of(trees, config)))
 
 
@@ -72,13 +74,14 @@ def over_an_encoder(folder: Path) -> Config:
     return replace(tiny_config(), lexical=("pretrained", "words", "tags"), pretrained=encoder, scorer=ScorerConfig(16))
 
 
-@pytest.mark.parametrize("kind", ["letters", "functions", "vectors", "sub-tokens"])
+@pytest.mark.parametrize("kind", ["letters", "functions", "treebanks", "vectors", "sub-tokens"])
 @pytest.mark.parametrize("batch_tokens", [10_000, 12], ids=["one piece", "several pieces"])
 def test_another_process_prepares_the_same_batches(
     kind: str, batch_tokens: int, tmp_path: Path, process: BatchProcess
 ) -> None:
     of_folder: dict[str, Callable[[Path], Config]] = {"vectors": with_vectors, "sub-tokens": over_an_encoder}
     of_folder |= {"letters": lambda _: tiny_config(), "functions": lambda _: function_config()}
+    of_folder |= {"treebanks": lambda _: replace(tiny_config(), lexical=("char_lstm", "treebank"))}
     config = of_folder[kind](tmp_path)
     data = data_of(config)
     process.read(data, batch_tokens)

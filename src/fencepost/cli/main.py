@@ -170,7 +170,7 @@ def _main(arguments: Sequence[str] | None) -> int:
     except FencepostError as error:
         status = EXIT_FAILED if isinstance(error, TrainingError | WorkerError | OutputError) else EXIT_USAGE
         hint = error.hint or (_help(arguments) if status == EXIT_USAGE else None)
-        sys.stderr.write(f"error: {_in_lines(error)}\n" + (f"hint: {hint}\n" if hint else ""))
+        sys.stderr.write(f"error: {_in_lines(error)}\n" + (f"hint: {_in_one_line(hint)}\n" if hint else ""))
         return status
     except LanguageWarning as warning:  # with `python -W error`
         sys.stderr.write(f"error: {warning}\n")
@@ -209,7 +209,11 @@ def _exit(number: int, _: object) -> NoReturn:
 def _in_lines(error: FencepostError) -> str:
     """The message. A line end in the name of a file could make a stranger's text look like a message of ours."""
     one_line = isinstance(error, ConfigError | InputError | ModelError | UsageError)
-    return error.message.replace("\n", "\\n") if one_line else error.message
+    return _in_one_line(error.message) if one_line else error.message
+
+
+def _in_one_line(text: str) -> str:
+    return text.replace("\n", "\\n")
 
 
 def _help(arguments: Sequence[str] | None) -> str:
