@@ -33,7 +33,7 @@ _LEFT_HANGING: Final = (
     r"-(?:(?=,|\s(?:and|or|nor|to|versus|vs)\b)|(?= ?\n)|(?<![A-Za-z0-9'][A-Za-z]{3}-)(?<=[A-Za-z]-)(?![^\s.?!]))"
 )
 _PATTERNS: Final = (
-    r"[A-Za-z]+(?=[\s,;!?)])",  # most words: the patterns below would find the same, after more attempts
+    r"[A-Za-z]+(?=[\s,;!?)])(?!;[Dd][Rr]\b)",  # most words: the patterns below would find the same, after more attempts
     r"(?P<url>(?:https?|ftp|file)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"
     r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*"
     rf"|(?<![^\s\"'“‘(\[`])(?:[A-Za-z]:\\(?={_W})[^\s<>|\"“”]*|(?:~/\.?|/\.?{_W}[A-Za-z0-9._+-]*/\.?){_W}[A-Za-z0-9._+/-]*))",
@@ -41,7 +41,9 @@ _PATTERNS: Final = (
     rf"[@\#][A-Za-z_]{_W}*",
     r"(?<!\S)(?:[:;=][-o^']?[()\[\]DPpOo/\\|*]+|[:<]3+|[xX]D+)(?![^\s.,!?])",
     rf"(?<!\S)(?:(?:\^_+\^|[oO]_+[oO]|-_+-|>_+<)(?![^\s.,!?])|{OTHER}\\_\(A\)_/{OTHER})",
-    r"[-=]{1,3}>|<[-=]{1,3}|[<>!:]=",
+    r"[-=]{1,3}>|<[-=]{1,3}|[<>!:+-]=|&&|::",
+    r"(?<=`)--?[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*",  # an option of a command, in a span of code
+    rf"(?i:tl;dr)(?!{_W})",
     r"`{3,}",
     rf"[0-9\#*]{EXTENDER}+",
     rf"{FLAG_LETTER}{{1,2}}",
@@ -181,6 +183,8 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     while ending := _ENDING.search(classes, max(start + 1, end - 3), end):
         parts.append((ending.start(), end))
         end = ending.start()
+    if middle := _TWO_WORDS.get(classes[start:end].lower()):  # "y'all" in "y'all're"
+        return [(start, start + middle), (start + middle, end), *reversed(parts)]
     return [(start, end), *reversed(parts)]
 
 
