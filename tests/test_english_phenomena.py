@@ -219,6 +219,7 @@ def test_won_before_not_is_a_modal(parser: Parser) -> None:
         ("She (the boss) left; we stayed.", {"(": "-LRB-", ")": "-RRB-", ";": ":", ".": "."}),
         ("I want it all: money, fame, and cake.", {":": ":", ",": ",", ".": "."}),
         ("It costs $5 -- or 10% more.", {"$": "$", "--": ":", "%": "NN", ".": "."}),
+        ("It costs £5, or €6.", {"£": "$", "€": "$", ",": ",", ".": "."}),
         ("“Fine,” he said.", {"“": "``", "”": "''", ",": ",", ".": "."}),
         ("See [3], too.", {"[": "-LRB-", "]": "-RRB-", ",": ",", ".": "."}),
         (", , ,", {",": ","}),
