@@ -183,8 +183,8 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     while ending := _ENDING.search(classes, max(start + 1, end - 3), end):
         parts.append((ending.start(), end))
         end = ending.start()
-    if middle := _TWO_WORDS.get(classes[start:end].lower()):  # "y'all" in "y'all're"
-        return [(start, start + middle), (start + middle, end), *reversed(parts)]
+    if first := _TWO_WORDS.get(classes[start:end].lower()):  # "y'all" in "y'all're"
+        return [(start, start + first), (start + first, end), *reversed(parts)]
     return [(start, end), *reversed(parts)]
 
 
