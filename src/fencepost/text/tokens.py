@@ -74,8 +74,14 @@ _AFTER_SENTENCE: Final = re.compile(
 _MORE_STOPS: Final = re.compile(r"\s\.(?![A-Za-z0-9])")
 _AFTER_STOP: Final = (_CLOSERS, _MORE_STOPS, _AFTER_SENTENCE)
 _ENDING: Final = re.compile(r"(n't|'(?:s|m|d|ll|re|ve))$", re.IGNORECASE)
+# Contractions without their apostrophe, as in chats. "cant", "its", "wont" and the like are also words of their own.
+# "im" stays whole: an encoder's sub-tokens can't tell its halves apart.
+_NEGATED: Final = "ai are could did does do had has have is need should was were would"
+_CLIPPED: Final = (
+    "i've it'll she's that'll that's there's they'll they're they've we've what's where's who's you'll you're you've"
+)
 # Words that the Penn Treebank splits in two, and where.
-_TWO_WORDS: Final = {
+_TWO_WORDS: Final[dict[str, int]] = {
     "cannot": 3,
     "gonna": 3,
     "gotta": 3,
@@ -92,8 +98,12 @@ _TWO_WORDS: Final = {
     "d'you": 2,
     "y'all": 2,
     "c'mon": 3,
+    **{f"{verb}nt": len(verb) for verb in _NEGATED.split()},
+    **{word.replace("'", ""): word.index("'") for word in _CLIPPED.split()},
 }
-_TWO_PLAIN_WORDS: Final = [word for word in _TWO_WORDS if "'" not in word]
+_SMALL: Final = {word for word in _TWO_WORDS if word.isalpha()}
+_NAMES: Final = {"Ive", "IVE"}
+_TWO_PLAIN_WORDS: Final = {form for word in _SMALL for form in (word, word.capitalize(), word.upper())} - _NAMES
 ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
 
@@ -101,7 +111,7 @@ def tokenize(sentence: str) -> list[Token]:
     """The tokens of one sentence. Its final period is a token of its own; other periods stay with their words."""
     classes = classify(sentence)
     spans = _spans(classes)
-    if _may_have_contractions(classes):
+    if _may_have_contractions(classes, spans):
         spans = [part for span in spans for part in _parts(classes, *span)]
     return _with_forms(sentence, classes, spans)
 
@@ -164,17 +174,14 @@ def _is_full_stop(classes: str, start: int, end: int, last: int) -> bool:
     return ends and not is_abbreviation(classes[start : end - 1])
 
 
-def _may_have_contractions(classes: str) -> bool:
-    if "'" in classes:
-        return True
-    lower = classes.lower()
-    return any(word in lower for word in _TWO_PLAIN_WORDS)
+def _may_have_contractions(classes: str, spans: list[tuple[int, int]]) -> bool:
+    return "'" in classes or not _TWO_PLAIN_WORDS.isdisjoint([classes[start:end] for start, end in spans])
 
 
 def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     """A token, or the parts of a contraction: ``should | n't | 've``."""
     word = classes[start:end]
-    if word.lower() in _TWO_WORDS:
+    if word in _TWO_PLAIN_WORDS or ("'" in word and word.lower() in _TWO_WORDS):
         middle = start + _TWO_WORDS[word.lower()]
         return [(start, middle), (middle, end)]
     if "'" not in word:
