@@ -219,6 +219,7 @@ def test_won_before_not_is_a_modal(parser: Parser) -> None:
         ("She (the boss) left; we stayed.", {"(": "-LRB-", ")": "-RRB-", ";": ":", ".": "."}),
         ("I want it all: money, fame, and cake.", {":": ":", ",": ",", ".": "."}),
         ("It costs $5 -- or 10% more.", {"$": "$", "--": ":", "%": "NN", ".": "."}),
+        ("It costs £5, or €6.", {"£": "$", "€": "$", ",": ",", ".": "."}),
         ("“Fine,” he said.", {"“": "``", "”": "''", ",": ",", ".": "."}),
         ("See [3], too.", {"[": "-LRB-", "]": "-RRB-", ",": ",", ".": "."}),
         (", , ,", {",": ","}),
@@ -300,3 +301,21 @@ def test_both_readings_are_among_the_five_best_trees(
 )
 def test_a_rate_is_a_noun_phrase(parser: Parser, text: str, rate: str) -> None:
     assert ("NP", rate) in constituents(parsed(parser, text))
+
+
+# Chats
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "verbs"),
+    [
+        ("it doesnt work", "it", "does nt work"),
+        ("she didnt see him", "she", "did nt see him"),
+        ("theyre not here", "they", "re not here"),
+        ("thats great", "that", "s great"),
+    ],
+)
+def test_a_contraction_without_its_apostrophe_has_a_subject(
+    parser: Parser, text: str, subject: str, verbs: str
+) -> None:
+    assert {("NP", subject), ("VP", verbs)} <= constituents(parsed(parser, text))

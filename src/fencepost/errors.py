@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Final
 
 COPY_AGAIN: Final = "copy the whole model folder again"
@@ -52,6 +53,17 @@ def require_choice(name: str, value: object, choices: Sequence[str]) -> None:
     """Raises UsageError unless ``value`` is one of ``choices``."""
     if value not in choices:
         raise UsageError(f"{name} can't be {value!r}", hint=f"use one of {', '.join(choices)}")
+
+
+def require_whole_number(name: str, value: object, least: int, most: int | None = None) -> None:
+    """Raises UsageError unless ``value`` is a whole number from ``least`` to ``most``."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise UsageError(f"{name} must be a whole number, got {value!r:.50}")
+    number = int(value)
+    if number < least:
+        raise UsageError(f"{name} must be at least {least}, got {number}")
+    if most is not None and number > most:
+        raise UsageError(f"{name} must be at most {most:,}, got {number:,}")
 
 
 def require_device(name: str) -> None:

@@ -77,6 +77,15 @@ def test_a_rare_sign_has_a_tag_of_punctuation_only_if_it_has_the_mark(sign: str,
     assert corrected(possible, [sign], [tag]) == [expected]
 
 
+@pytest.mark.parametrize(("sign", "expected"), [("£", "$"), ("₹", "$"), ("☎", "SYM"), ("$?", "SYM")])
+def test_a_rare_currency_sign_has_the_tag_of_the_dollar_if_there_is_one(sign: str, expected: str) -> None:
+    seen = leaves({("SYM", "+"): 30, ("$", "$"): 20})
+    vocab = Vocab.of(("$", "SYM"), TOKEN_MARKS)
+    found = TagCorrector(PossibleTags.of(seen), vocab).correct([sign], np.array([vocab.id("SYM")], np.int64))
+    assert vocab.symbol(int(found[0])) == expected
+    assert corrected(PossibleTags.of(leaves({("SYM", "+"): 30})), [sign], ["NN"]) == ["SYM"]
+
+
 def test_words_keep_rare_tags() -> None:
     possible = PossibleTags.of(leaves({("NN", "cat"): 5000, ("SYM", "x"): 1, ("SYM", "+"): 5000}))
     assert possible.words == ("NN", "SYM")

@@ -172,6 +172,25 @@ def test_data_that_is_not_a_document_is_refused(parser: Parser) -> None:
             Document.from_dict(change(data, *path, to=value))
 
 
+class Lines(list[str]):
+    """Several lines long when shown, as a column of a table is."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(texts)
+
+    def __repr__(self) -> str:
+        return "0  " + "\n1  ".join([*self, ""])
+
+
+class Table:
+    """Like a table of pandas: a loop over it gives the names of its columns."""
+
+    columns = ("text",)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -187,6 +206,19 @@ def test_data_that_is_not_a_document_is_refused(parser: Parser) -> None:
         (lambda parser: list(parser.pipe([("A cat.", 1)])), "text 1 must be a string, got ('A cat.', 1)"),
         (lambda parser: parser.parse("A cat."), "sentences are lists of words, got a string\nhint: parse_text(text)"),
         (lambda parser: parser.parse(["A cat."]), "sentence 1 is a string.*\nhint: .* or pipe(many_texts)"),
+        (lambda parser: parser.parse_text(Lines("A cat.")), "text must be a string, got a Lines\nhint: pipe(texts)"),
+        (lambda parser: parser.parse([{"a", "cat"}]), "sentence 1 is a set, whose words have no order"),
+        (lambda parser: parser.analyze(None), "analyze takes a string or a list of words, got None"),
+        (lambda parser: parser.pipe(None), "pipe takes many texts, got None\nhint: give a list of strings"),
+        (lambda parser: parser.pipe({"id": "A cat."}), "got a mapping\nhint: give its values"),
+        (lambda parser: parser.pipe(Table()), "got a table\nhint: give one column"),
+        (lambda parser: list(parser.pipe(["A cat.", None])), "text 2 must be a string, got None\nhint: leave missing"),
+        (lambda parser: list(parser.pipe([float("nan")])), "text 1 must be a string, got nan\nhint: leave missing"),
+        (lambda parser: list(parser.pipe([(None, 1)], as_tuples=True)), "text 1 must be a string, got None"),
+        (lambda parser: parser.iter_parse_text(Path("a.txt")), "the text must come in pieces, got .*Path.*\nhint:"),
+        (lambda parser: parser.iter_parse_text(None), "the text must come in pieces, got None"),
+        (lambda parser: list(parser.iter_parse_text(["A", b"cat"])), "piece 2 of the text is bytes.*\nhint: open the"),
+        (lambda parser: list(parser.iter_parse_text([7])), "piece 1 of the text must be a string, got 7"),
         (lambda parser: parser.parse(None), "sentences are a list of lists of words, got None"),
     ],
 )  # fmt: skip
@@ -197,9 +229,23 @@ def test_a_call_with_the_wrong_kind_of_input_names_the_right_call(call: Any, mes
 
 def test_the_number_of_workers_is_checked_at_once(parser: Parser) -> None:
     wrong: Any
-    for wrong in (0, "2"):
-        with pytest.raises(UsageError, match=f"workers must be at least 1, got {wrong!r}"):
+    for wrong, problem in ((0, "at least 1"), ("2", "a whole number"), (1.5, "a whole number")):
+        with pytest.raises(UsageError, match=f"workers must be {problem}, got {wrong!r}"):
             parser.pipe(["One."], workers=wrong)
+
+
+def test_numbers_of_trees_and_tokens_are_checked(parser: Parser) -> None:
+    wrong: Any
+    for wrong, problem in (
+        (-1, "at least 0"),
+        ("5", "a whole number"),
+        (2.0, "a whole number"),
+        (10**9, "at most 10,000"),
+    ):
+        with pytest.raises(UsageError, match=f"k must be {problem}, got"):
+            parser.analyze("It works.", k=wrong)
+    with pytest.raises(UsageError, match="batch_tokens must be at least 1, got 0"):
+        parser.parse([["It", "works"]], batch_tokens=0)
 
 
 def test_lists_of_trees_documents_and_analyses_draw_themselves(parser: Parser) -> None:
@@ -234,5 +280,6 @@ def test_what_parse_returns_is_a_list(parser: Parser) -> None:
 def test_representations_are_short(parser: Parser) -> None:
     document = parser.parse_document("It works. " * 50)
     assert repr(document) == "Document of 50 sentences: 'It works. It works. It works. It works. It works. '"
+    assert repr(parser.parse_document("It works.")) == "Document of 1 sentence: 'It works.'"
     expected = "ParsedSentence('It works.', start=0, tree='(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))')"
     assert repr(document.sentences[0]) == expected

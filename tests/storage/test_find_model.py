@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, UsageError
 from fencepost.storage.find_model import DEFAULT_MODEL, find_model
 from fencepost.storage.model_files import CONFIG
 from fencepost.storage.model_folder import ModelFolder
@@ -20,6 +21,12 @@ def test_half_a_model_under_the_name_of_one_that_ships_is_not_passed_over(
     Path(DEFAULT_MODEL, CONFIG).unlink()
     with pytest.raises(ModelError, match=f"{CONFIG} is missing"):
         ModelFolder.open(DEFAULT_MODEL)
+
+
+@pytest.mark.parametrize("model", ["", 3, b"en"])
+def test_a_model_is_a_name_or_a_path(model: Any) -> None:
+    with pytest.raises(UsageError, match=f"a model is a name or a path, got {model!r}"):
+        ModelFolder.open(model)
 
 
 def test_a_name_that_no_file_can_have_is_no_model() -> None:

@@ -169,7 +169,22 @@ def test_long_text_takes_little_time(piece: str) -> None:
 
 
 PIECES = st.sampled_from(
-    [*"ab .,;!?)'-/@:$", " ", "xD", "XD,", "US$5", "w/ ", "ol' ", "can't", "cannot ", "gonna", "www.a.com ", "e.g. "]
+    [
+        *"ab .,;!?)'-/@:$",
+        " ",
+        "xD",
+        "XD,",
+        "US$5",
+        "w/ ",
+        "ol' ",
+        "can't",
+        "cannot ",
+        "dont ",
+        "Youre ",
+        "gonna",
+        "www.a.com ",
+        "e.g. ",
+    ]
 )
 SLOWLY = re.compile("|".join(tokens._PATTERNS[1:]))
 
@@ -177,5 +192,5 @@ SLOWLY = re.compile("|".join(tokens._PATTERNS[1:]))
 @given(ENGLISH_LIKE | st.lists(PIECES, max_size=20).map("".join))
 def test_the_pattern_for_most_words_changes_no_token(text: str) -> None:
     fast = tokenize(text)
-    with patch.object(tokens, "_TOKEN", SLOWLY), patch.object(tokens, "_may_have_contractions", lambda classes: True):
+    with patch.object(tokens, "_TOKEN", SLOWLY), patch.object(tokens, "_may_have_contractions", return_value=True):
         assert tokenize(text) == fast

@@ -26,7 +26,7 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="a model folder, or the name of a shipped model")
+    parser.add_argument("model", metavar="MODEL", help="a model folder, or the name of an installed model")
     parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders or globs")
     parser.add_argument("--out", required=True, metavar="DIR", help="folder to write the report to")
     parser.add_argument(

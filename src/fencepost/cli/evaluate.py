@@ -36,7 +36,7 @@ def add_command(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", metavar="MODEL", help="a model folder")
+    parser.add_argument("model", metavar="MODEL", help="a model folder, or the name of an installed model")
     parser.add_argument("trees", nargs="+", metavar="TREES", help="gold trees: files, folders or globs")
     parser.add_argument("--params", default=None, help="collins, spmrl, none, or a .prm file (default: from the model)")
     parser.add_argument(

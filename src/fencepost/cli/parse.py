@@ -67,7 +67,7 @@ def add_command(subparsers: Any) -> None:
     parser.add_argument(
         "--format", choices=FORMATS, default="brackets", help="output format (default: brackets, one tree per line)"
     )
-    parser.add_argument("--kbest", type=int, metavar="K", help="give the K best trees of each sentence, 1 or more")
+    parser.add_argument("--kbest", type=int, metavar="K", help="give the K best trees of each sentence (1 to 10,000)")
     parser.add_argument("--probabilities", action="store_true", help="give the probability of each constituent")
     parser.add_argument(
         "--functions", action="store_true", help="give the function of each constituent: NP-SBJ, PP-LOC, …"

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from unicodedata import category
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +26,9 @@ LETTERS_KEPT: Final = 50  # ... which takes only words of at most this many lett
 MOST_IN_TABLE: Final = 2**26  # signs times tags
 # Penn's tags of punctuation, and the marks that a rare sign with such a tag has one of: no emoji is a comma.
 MARKS: Final = {".": ".!?…。！？।؟۔", ",": ",،、", "-LRB-": "([{<", "-RRB-": ")]}>", "``": "`\"'“‘„«", "''": "'\"”’»"}
-_KINDS: Final = 2 ** len(MARKS)  # of rare signs, by the marks that they have
+CURRENCY: Final = "$"  # Penn's tag of $, £ and €
+_CURRENCY_KIND: Final[int] = 2 ** len(MARKS)  # of rare signs that are currency signs alone
+_KINDS: Final = _CURRENCY_KIND + 1  # the others by the marks that they have
 _WORD, _RARE_SIGN, _FIRST_SIGN = 0, 1, 1 + _KINDS  # rows of the table
 
 Tags = tuple[str, ...]  # most frequent first
@@ -36,7 +39,9 @@ def is_sign(word: str) -> bool:
 
 
 def _kind(sign: str) -> int:
-    """The number of a rare sign's kind: one bit for each entry of ``MARKS``."""
+    """The number of a rare sign's kind: one bit for each entry of ``MARKS``, or ``_CURRENCY_KIND``."""
+    if all(category(mark) == "Sc" for mark in sign):
+        return _CURRENCY_KIND
     return sum(any(mark in sign for mark in marks) << bit for bit, marks in enumerate(MARKS.values()))
 
 
@@ -72,6 +77,8 @@ class PossibleTags:
 
     def of_rare_signs(self, kind: int) -> Tags:
         """The tags of rare signs of a kind."""
+        if kind == _CURRENCY_KIND:
+            return (CURRENCY,) if CURRENCY in self.rare_signs else self.rare_signs
         missing = [tag for bit, tag in enumerate(MARKS) if not kind >> bit & 1]
         return tuple(tag for tag in self.rare_signs if tag not in missing) or self.rare_signs
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TypeAlias, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, Final, TypeAlias, TypeVar
 
 from fencepost.errors import InputError
 from fencepost.text.sentences import length_problem
@@ -12,6 +12,7 @@ from fencepost.trees.treebank import Sentence
 
 GivenSentence: TypeAlias = "Sentence | Sequence[str]"
 Context = TypeVar("Context")
+_MISSING: Final = 'leave missing texts out, or give "" in their place'
 
 
 def check_sentences(sentences: Iterable[GivenSentence], needs_tags: bool, first: int = 1) -> Iterator[Sentence]:
@@ -19,7 +20,7 @@ def check_sentences(sentences: Iterable[GivenSentence], needs_tags: bool, first:
     if isinstance(sentences, str):
         raise InputError("sentences are lists of words, got a string", hint="parse_text(text) parses a text")
     if not isinstance(sentences, Iterable):
-        raise InputError(f"sentences are a list of lists of words, got {sentences!r:.50}")
+        raise InputError(f"sentences are a list of lists of words, got {shown(sentences)}")
     return (_check(sentence, number, needs_tags) for number, sentence in enumerate(sentences, first))
 
 
@@ -52,9 +53,13 @@ def _check(sentence: GivenSentence, number: int, needs_tags: bool) -> Sentence:
 
 def _words(words: Sequence[str], number: int) -> tuple[str, ...]:
     if isinstance(words, (str, Tree)) or not isinstance(words, Iterable):
-        what = "a string" if isinstance(words, str) else repr(words)
+        what = "a string" if isinstance(words, str) else shown(words)
         hint = 'use parse([["Words", "like", "these"]]), parse_text("Words like these.") or pipe(many_texts)'
         raise InputError(f"sentence {number} is {what}, not a list of words", hint=hint)
+    if isinstance(words, (Set, Mapping)):
+        raise InputError(
+            f"sentence {number} is a {type(words).__name__}, whose words have no order", hint="give a list of words"
+        )
     return tuple(words)
 
 
@@ -62,7 +67,7 @@ def _first_that_is_not_a_string(sentence: Sentence) -> str:
     for what, texts in (("word", sentence.words), ("tag", sentence.tags or ())):
         for position, text in enumerate(texts, 1):
             if not isinstance(text, str):
-                return f"{what} {position} is {text!r}, not a string"
+                return f"{what} {position} is {shown(text)}, not a string"
     raise AssertionError(sentence)
 
 
@@ -78,17 +83,61 @@ def checked_text(text: object, what: str = "text") -> str:
         hint = (
             "pipe(texts) takes many texts, iter_parse_text(pieces) one text in pieces, parse(sentences) lists of words"
         )
-        raise InputError(f"{what} must be a string, got {text!r:.50}", hint=hint)
-    raise InputError(f"{what} must be a string, got {text!r:.50}")
+        raise InputError(f"{what} must be a string, got {shown(text)}", hint=hint)
+    raise InputError(f"{what} must be a string, got {shown(text)}")
+
+
+def checked_many(texts: Iterable[Any]) -> Iterable[Any]:
+    """The texts themselves. Raises InputError if they are one text, or if a loop over them wouldn't give texts."""
+    if isinstance(texts, str):
+        raise InputError("pipe takes many texts, got one string", hint="parse_document(text) parses one text")
+    if isinstance(texts, Mapping):
+        raise InputError("pipe takes many texts, got a mapping", hint="give its values: mapping.values()")
+    if hasattr(texts, "columns"):
+        raise InputError("pipe takes many texts, got a table", hint='give one column: table["text"]')
+    if isinstance(texts, bytes) or not isinstance(texts, Iterable):
+        raise InputError(f"pipe takes many texts, got {shown(texts)}", hint="give a list of strings")
+    return texts
+
+
+def checked_pieces(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces of one text, such as the lines of an open file."""
+    if isinstance(pieces, bytes) or hasattr(pieces, "read_text") or not isinstance(pieces, Iterable):
+        raise InputError(
+            f"the text must come in pieces, got {shown(pieces)}",
+            hint='give a list of strings, or an open file: open(path, encoding="utf-8")',
+        )
+    return (_checked_piece(piece, number) for number, piece in enumerate(pieces, 1))
+
+
+def _checked_piece(piece: object, number: int) -> str:
+    if isinstance(piece, bytes):
+        hint = 'open the file as text: open(path, encoding="utf-8")'
+        raise InputError(f"piece {number} of the text is bytes, not a string", hint=hint)
+    if not isinstance(piece, str):
+        raise InputError(f"piece {number} of the text must be a string, got {shown(piece)}")
+    return piece
+
+
+def shown(value: object) -> str:
+    """A value as it fits on a line; otherwise its type."""
+    text = repr(value)
+    return f"{text:.50}" if "\n" not in text else f"a {type(value).__name__}"
 
 
 def checked_texts(texts: Iterable[str]) -> Iterator[tuple[str, None]]:
-    return ((checked_text(text, f"text {number}"), None) for number, text in enumerate(texts, 1))
+    return ((_text_of_many(text, number), None) for number, text in enumerate(texts, 1))
+
+
+def _text_of_many(text: object, number: int) -> str:
+    if text is None or repr(text) in ("nan", "<NA>"):  # pandas has these in place of a missing text
+        raise InputError(f"text {number} must be a string, got {shown(text)}", hint=_MISSING)
+    return checked_text(text, f"text {number}")
 
 
 def checked_pairs(pairs: Iterable[tuple[str, Context]]) -> Iterator[tuple[str, Context]]:
     for number, pair in enumerate(pairs, 1):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             hint = 'such as [("A text.", {"id": 1}), …]; without as_tuples, pipe takes texts alone'
-            raise InputError(f"item {number} must be a text and its context, got {pair!r:.50}", hint=hint)
-        yield checked_text(pair[0], f"text {number}"), pair[1]
+            raise InputError(f"item {number} must be a text and its context, got {shown(pair)}", hint=hint)
+        yield _text_of_many(pair[0], number), pair[1]

@@ -127,7 +127,8 @@ class Document:
             ) from error
 
     def __repr__(self) -> str:
-        return f"Document of {len(self.sentences)} sentences: {self.text[:50]!r}"
+        count = len(self.sentences)
+        return f"Document of {count} sentence{'s' * (count != 1)}: {self.text[:50]!r}"
 
     def _repr_html_(self) -> str:
         from fencepost.drawing.html import Drawing, notebook_drawings

@@ -10,10 +10,19 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_a
 
 from fencepost.backends.base import Backend
 from fencepost.config.settings import Config
-from fencepost.errors import InputError, UsageError, require_choice
+from fencepost.errors import InputError, UsageError, require_choice, require_whole_number
 from fencepost.features.indexer import Indexer
 from fencepost.features.vocabularies import Vocabularies
-from fencepost.parsing.checking import GivenSentence, check_sentences, checked_pairs, checked_text, checked_texts
+from fencepost.parsing.checking import (
+    GivenSentence,
+    check_sentences,
+    checked_many,
+    checked_pairs,
+    checked_pieces,
+    checked_text,
+    checked_texts,
+    shown,
+)
 from fencepost.parsing.chunk_parser import ChunkParser, ScoredPair
 from fencepost.parsing.chunks import equal_chunks, growing_chunks
 from fencepost.parsing.jobs import Analyze, FindBestTrees, FindColumns, FindConstituents, FindFunctions, Job, Result
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
 Context = TypeVar("Context")
 BackendName: TypeAlias = Literal["onnx", "torch"]
 Precision: TypeAlias = Literal["fp32", "bf16"]
+MOST_TREES: Final = 10_000  # of a sentence
 LARGE_CHUNK: Final = 16_384  # sentences sorted by length together; garbage collection is off for as long
 
 
@@ -121,7 +131,7 @@ class Parser:
     ) -> Iterator[Tree]:
         """``parse_text`` for a stream of text, such as the lines of an open file."""
         require_choice("mode", mode, get_args(Mode))
-        sentences = (each.sentence() for each in read_stream(pieces_of_text, mode, self.text_language))
+        sentences = (each.sentence() for each in read_stream(checked_pieces(pieces_of_text), mode, self.text_language))
         return self.iter_parse(sentences, batch_tokens=batch_tokens, functions=functions)
 
     def parse_document(
@@ -201,8 +211,7 @@ class Parser:
         from fencepost.parsing.pipeline import documents
         from fencepost.parsing.workers import Workers
 
-        if isinstance(texts, str):
-            raise InputError("pipe takes many texts, got one string", hint="parse_document(text) parses one text")
+        texts = checked_many(texts)
         require_choice("mode", mode, get_args(Mode))
         job = self._document_job(batch_tokens, functions, probabilities)
         pairs: Iterator[tuple[str, Any]] = checked_pairs(texts) if as_tuples else checked_texts(texts)
@@ -249,6 +258,8 @@ class Parser:
         """
         if isinstance(sentence, str):
             sentence = _sentence_of_text(sentence, self.text_language)
+        if not isinstance(sentence, (Sentence, Iterable)):
+            raise InputError(f"analyze takes a string or a list of words, got {shown(sentence)}")
         job = self.analyses(k, temperature, decoding, functions=functions)
         (analysis,) = self._do_all(job, [sentence])
         return analysis
@@ -274,20 +285,20 @@ class Parser:
 
     def best_trees(self, batch_tokens: int | None = None) -> FindBestTrees:
         """The job behind ``parse``."""
-        return FindBestTrees(batch_tokens or self._backend.batch_tokens)
+        return FindBestTrees(self._batch_tokens(batch_tokens))
 
     def best_columns(self, batch_tokens: int | None = None) -> FindColumns:
         """The job that finds the trees of ``parse`` as arrays, for formats that store arrays."""
-        return FindColumns(batch_tokens or self._backend.batch_tokens)
+        return FindColumns(self._batch_tokens(batch_tokens))
 
     def best_with_constituents(self, batch_tokens: int | None = None) -> FindConstituents:
         """The job that finds the trees of ``parse`` and their constituents, for formats that list constituents."""
-        return FindConstituents(batch_tokens or self._backend.batch_tokens)
+        return FindConstituents(self._batch_tokens(batch_tokens))
 
     def best_with_functions(self, batch_tokens: int | None = None) -> FindFunctions:
         """The job behind ``parse`` with functions."""
         self._require_functions()
-        return FindFunctions(batch_tokens or self._backend.batch_tokens)
+        return FindFunctions(self._batch_tokens(batch_tokens))
 
     def analyses(
         self,
@@ -298,6 +309,7 @@ class Parser:
         functions: bool = False,
     ) -> Analyze:
         """The job behind ``analyze``."""
+        require_whole_number("k", k, 0, MOST_TREES)
         if functions:
             self._require_functions()
         from fencepost.parsing.confidence import Analyst, Decoding  # here: most programs only need trees
@@ -306,7 +318,13 @@ class Parser:
         if temperature is None:
             temperature = self.config.eval.temperature
         analyst = Analyst(self.vocabularies.labels.chains, self.config.scorer.force_root, k, temperature, decoding)
-        return Analyze(batch_tokens or self._backend.batch_tokens, analyst, functions)
+        return Analyze(self._batch_tokens(batch_tokens), analyst, functions)
+
+    def _batch_tokens(self, wanted: int | None) -> int:
+        if wanted is None:
+            return self._backend.batch_tokens
+        require_whole_number("batch_tokens", wanted, 1)
+        return wanted
 
     def _require_functions(self) -> None:
         if self.vocabularies.functions is None:

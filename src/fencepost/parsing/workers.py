@@ -8,7 +8,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from fencepost.errors import UsageError
+from fencepost.errors import require_whole_number
 from fencepost.parsing.chunks import growing_chunks, never
 from fencepost.parsing.cores import usable_cores
 from fencepost.parsing.pool import NumberedChunk, Pool
@@ -62,8 +62,8 @@ class Workers:
     """
 
     def __init__(self, parser: Parser, workers: int | None = None) -> None:
-        if workers is not None and (not isinstance(workers, int) or workers < 1):
-            raise UsageError(f"workers must be at least 1, got {workers!r}", hint="use 1, or one per core")
+        if workers is not None:
+            require_whole_number("workers", workers, 1)
         automatic = min(usable_cores(), MOST) if parser.runs_on_cpu else 1
         self._parser = parser
         self._workers = workers or automatic

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from fencepost.errors import ModelError
+from fencepost.errors import ModelError, UsageError
 from fencepost.storage.installed_models import InstalledModel, declared_models, packaged_folder, packaged_models
 from fencepost.storage.model_files import CHECKSUMS, CONFIG, VOCABULARIES
 from fencepost.storage.model_staging import STAGING
@@ -18,6 +18,8 @@ ELSEWHERE: Final = {"en-large": "pip install ./models/en-large in a clone of fen
 
 def find_model(model: str | Path | None = None) -> Path:
     """The folder of the model called ``model``; by default the package's English model."""
+    if model is not None and (model == "" or not isinstance(model, (str, os.PathLike))):
+        raise UsageError(f"a model is a name or a path, got {model!r:.50}", hint='such as "en" or "my-model"')
     if model is not None and _holds_model(model):
         return Path(model)
     packaged = packaged_models()

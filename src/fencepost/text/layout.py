@@ -27,11 +27,13 @@ _SPEAKER: Final = (
     r"|\[[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?\]|<[A-Za-z][A-Za-z0-9_-]{0,30}>[^\S\n]"  # in the log of a chat
 )
 _LABEL: Final = r"[A-Z][A-Za-z]{1,15}:\s"
+# "2 cups flour", "200g sugar", "1 1/2 tsp. salt"
+_QUANTITY: Final = r"[0-9]{1,4}(?:[./–-][0-9]{1,3}|[^\S\n][0-9](?:/[0-9])?)?[^\S\n]?[A-Za-z(]"
 _ITEM: Final = rf"[-*][^\S\n]+(?=\S)|{DASH}[^\S\n]+(?=[\"“A-Z])|{BULLET}"
 # The next line: does it begin a list item, a heading and so on?
 _BEGINS: Final = re.compile(
     rf"{_BLANKS}(?:(?P<alone>{_ITEM}|{_HEADER}|{_HEADING}|{_SECTION}|{_RULE}|{_FENCE}|{_SPEAKER}|\|)"
-    rf"|(?P<numbered>{_NUMBER})|(?P<bracketed>{_BRACKETED})|(?P<label>{_LABEL})|(?P<capital>[A-Z][a-z\s]))"
+    rf"|(?P<numbered>{_NUMBER})|(?P<bracketed>{_BRACKETED})|(?P<digit>[0-9])|(?P<label>{_LABEL})|(?P<capital>[A-Z][a-z\s]))"
 )
 # The line before: does nothing that follows belong to it?
 _GREETING: Final = rf"(?:Dear|Hi|Hello|Hey)(?:[^\S\n]+[A-Z]?[A-Za-z'-]+\.?){{0,4}}[,:]{_BLANKS}(?=\n)"
@@ -49,6 +51,7 @@ _CLOSES_A_LETTER: Final = re.compile(rf"{_BLANKS}{_CLOSING}")
 _NOT_SMALL: Final = re.compile(r"[^\S\n]*[^a-z\s]")
 _LABELLED: Final = re.compile(rf"{_BLANKS}{_LABEL}")
 _IS_ITEM: Final = re.compile(rf"{_BLANKS}(?:{_ITEM}|{_NUMBER})")
+_IS_QUANTITY: Final = re.compile(rf"{_BLANKS}{_QUANTITY}")
 _GOES_ON: Final = re.compile(
     r"(?:,|\b(?:[Aa]n?|[Tt]he|and|at|by|for|from|in|of|on|or|to|with|Dr\.|Mrs?\.|Ms\.|St\.))\s*\Z"
 )
@@ -77,6 +80,8 @@ def is_line_border(classes: str, begin: int, line_end: int) -> bool:
         return True
     if _STANDS_ALONE.match(line) or (("\t" in line or "    " in line) and _COLUMNS.search(line)):
         return True
+    if kind == "digit" and len(line) <= _SHORT_LINE and _IS_QUANTITY.match(line) and not _GOES_ON.search(line):
+        return True  # between two ingredients of a recipe
     if kind == "label" and _LABELLED.match(line):
         return True
     if kind not in ("capital", "label"):

@@ -33,7 +33,7 @@ _LEFT_HANGING: Final = (
     r"-(?:(?=,|\s(?:and|or|nor|to|versus|vs)\b)|(?= ?\n)|(?<![A-Za-z0-9'][A-Za-z]{3}-)(?<=[A-Za-z]-)(?![^\s.?!]))"
 )
 _PATTERNS: Final = (
-    r"[A-Za-z]+(?=[\s,;!?)])",  # most words: the patterns below would find the same, after more attempts
+    r"[A-Za-z]+(?=[\s,;!?)])(?!;[Dd][Rr]\b)",  # most words: the patterns below would find the same, after more attempts
     r"(?P<url>(?:https?|ftp|file)://[^\s<>\"“”]+|www\.[^\s<>\"“”]+"
     r"|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,8}\.(?:com|org|net|edu|gov|io|uk|de|info|co)/[^\s<>\"“”]*"
     rf"|(?<![^\s\"'“‘(\[`])(?:[A-Za-z]:\\(?={_W})[^\s<>|\"“”]*|(?:~/\.?|/\.?{_W}[A-Za-z0-9._+-]*/\.?){_W}[A-Za-z0-9._+/-]*))",
@@ -41,7 +41,9 @@ _PATTERNS: Final = (
     rf"[@\#][A-Za-z_]{_W}*",
     r"(?<!\S)(?:[:;=][-o^']?[()\[\]DPpOo/\\|*]+|[:<]3+|[xX]D+)(?![^\s.,!?])",
     rf"(?<!\S)(?:(?:\^_+\^|[oO]_+[oO]|-_+-|>_+<)(?![^\s.,!?])|{OTHER}\\_\(A\)_/{OTHER})",
-    r"[-=]{1,3}>|<[-=]{1,3}|[<>!:]=",
+    r"[-=]{1,3}>|<[-=]{1,3}|[<>!:+-]=|&&",
+    r"(?<=`)--?[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)*",  # an option of a command, in a span of code
+    rf"(?i:tl;dr)(?!{_W})",
     r"`{3,}",
     rf"[0-9\#*]{EXTENDER}+",
     rf"{FLAG_LETTER}{{1,2}}",
@@ -72,8 +74,14 @@ _AFTER_SENTENCE: Final = re.compile(
 _MORE_STOPS: Final = re.compile(r"\s\.(?![A-Za-z0-9])")
 _AFTER_STOP: Final = (_CLOSERS, _MORE_STOPS, _AFTER_SENTENCE)
 _ENDING: Final = re.compile(r"(n't|'(?:s|m|d|ll|re|ve))$", re.IGNORECASE)
+# Contractions without their apostrophe, as in chats. "cant", "its", "wont" and the like are also words of their own.
+# "im" stays whole: an encoder's sub-tokens can't tell its halves apart.
+_NEGATED: Final = "ai are could did does do had has have is need should was were would"
+_CLIPPED: Final = (
+    "i've it'll she's that'll that's there's they'll they're they've we've what's where's who's you'll you're you've"
+)
 # Words that the Penn Treebank splits in two, and where.
-_TWO_WORDS: Final = {
+_TWO_WORDS: Final[dict[str, int]] = {
     "cannot": 3,
     "gonna": 3,
     "gotta": 3,
@@ -90,8 +98,12 @@ _TWO_WORDS: Final = {
     "d'you": 2,
     "y'all": 2,
     "c'mon": 3,
+    **{f"{verb}nt": len(verb) for verb in _NEGATED.split()},
+    **{word.replace("'", ""): word.index("'") for word in _CLIPPED.split()},
 }
-_TWO_PLAIN_WORDS: Final = [word for word in _TWO_WORDS if "'" not in word]
+_SMALL: Final = {word for word in _TWO_WORDS if word.isalpha()}
+_NAMES: Final = {"Ive", "IVE"}
+_TWO_PLAIN_WORDS: Final = {form for word in _SMALL for form in (word, word.capitalize(), word.upper())} - _NAMES
 ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
 
@@ -99,7 +111,7 @@ def tokenize(sentence: str) -> list[Token]:
     """The tokens of one sentence. Its final period is a token of its own; other periods stay with their words."""
     classes = classify(sentence)
     spans = _spans(classes)
-    if _may_have_contractions(classes):
+    if _may_have_contractions(classes, spans):
         spans = [part for span in spans for part in _parts(classes, *span)]
     return _with_forms(sentence, classes, spans)
 
@@ -162,17 +174,14 @@ def _is_full_stop(classes: str, start: int, end: int, last: int) -> bool:
     return ends and not is_abbreviation(classes[start : end - 1])
 
 
-def _may_have_contractions(classes: str) -> bool:
-    if "'" in classes:
-        return True
-    lower = classes.lower()
-    return any(word in lower for word in _TWO_PLAIN_WORDS)
+def _may_have_contractions(classes: str, spans: list[tuple[int, int]]) -> bool:
+    return "'" in classes or not _TWO_PLAIN_WORDS.isdisjoint([classes[start:end] for start, end in spans])
 
 
 def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     """A token, or the parts of a contraction: ``should | n't | 've``."""
     word = classes[start:end]
-    if word.lower() in _TWO_WORDS:
+    if word in _TWO_PLAIN_WORDS or ("'" in word and word.lower() in _TWO_WORDS):
         middle = start + _TWO_WORDS[word.lower()]
         return [(start, middle), (middle, end)]
     if "'" not in word:
@@ -181,6 +190,8 @@ def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     while ending := _ENDING.search(classes, max(start + 1, end - 3), end):
         parts.append((ending.start(), end))
         end = ending.start()
+    if first := _TWO_WORDS.get(classes[start:end].lower()):  # "y'all" in "y'all're"
+        return [(start, start + first), (start + first, end), *reversed(parts)]
     return [(start, end), *reversed(parts)]
 
 
