@@ -112,3 +112,12 @@ def test_nobody_is_told_to_delete_a_folder_of_other_files(tmp_path: Path, conten
 def test_nobody_is_told_to_delete_a_file_of_trees(files: list[Path]) -> None:
     with pytest.raises(InputError, match="this isn't an index\\nhint: give a new folder, or an index"):
         Index.open(files[0])
+
+
+def test_files_whose_names_are_not_utf8_have_an_index(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"trees\xff")
+    path.write_text("(TOP (NN cat))\n")
+    Index.read(path).save(tmp_path / "index")
+    index = Index.open(tmp_path / "index")
+    index.require_fresh([path], tmp_path / "index")
+    assert index.file_of(0) == (str(path), 0)

@@ -160,7 +160,7 @@ class Index:
                 "tokens": self.columns.tokens,
                 "files": [asdict(file) for file in self.files],
             }
-            (growing / _SUMMARY).write_text(json.dumps(summary, ensure_ascii=False, indent=1), "utf-8")
+            (growing / _SUMMARY).write_text(json.dumps(summary, indent=1), "ascii")  # names may not be UTF-8
             os.replace(growing, target)
         except BaseException:
             shutil.rmtree(growing, ignore_errors=True)
