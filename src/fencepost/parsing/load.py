@@ -44,7 +44,10 @@ def load(
     require_precision(precision, device)
     if backend is not None:
         require_choice("backend", backend, get_args(BackendName))
-    folder = ModelFolder.open(model, language)
+    return ModelFolder.read(model, lambda folder: _parser(folder, device, backend, precision), language)
+
+
+def _parser(folder: ModelFolder, device: str, backend: BackendName | None, precision: Precision) -> Parser:
     if folder.vocabularies.treebanks and folder.language is None:
         languages = folder.vocabularies.treebanks
         raise UsageError(
