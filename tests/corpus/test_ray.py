@@ -13,7 +13,7 @@ import pytest
 import ray  # noqa: F401
 
 from fencepost.cli.main import main
-from fencepost.corpus.manifest import model_fingerprint, versions
+from fencepost.corpus.manifest import versions
 from fencepost.corpus.part_maker import Failure, Part, PartSettings
 from fencepost.corpus.plan import Shard, make_plan
 from fencepost.corpus.ray import (
@@ -27,6 +27,7 @@ from fencepost.corpus.ray import (
 from fencepost.corpus.readers import Columns
 from fencepost.errors import WorkerError
 from fencepost.storage.find_model import find_model
+from fencepost.storage.model_files import model_fingerprint
 from tests.corpus.corpus_samples import documents, input_file, write_jsonl
 
 EXPERIMENT = Path(__file__).parents[2] / "benchmarks" / "corpus_failures.py"

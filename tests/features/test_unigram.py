@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -131,6 +131,8 @@ def test_every_kind_of_cluster_is_that_of_the_library(letter: str) -> None:
             assert_same(tokenizer, before + letter + after)
 
 
+@example([("a", -1.0), ("aa", -2.0)], "aa")
+@example([("a", -1.0), ("aa", -1.0)], "aaa")
 @given(st.lists(st.tuples(st.text("ab", min_size=1, max_size=4), st.sampled_from([-1.0, -2.0, -4.0]))), st.text("abc"))
 def test_of_equally_good_spellings_the_library_s_is_chosen(pieces: list[tuple[str, float]], text: str) -> None:
     model = {"type": "Unigram", "unk_id": 0, "vocab": [("<unk>", 0.0), *pieces]}

@@ -90,6 +90,14 @@ def test_punctuation_and_phrases_of_punctuation_are_left_out() -> None:
     assert without_punctuation(Tree.from_string("(TOP (: --))")) is None
 
 
+def test_traces_and_phrases_of_traces_are_left_out() -> None:
+    tree = Tree.from_string(
+        "(TOP (S (NP-1 (PRP He)) (VP (VBD was) (VP (VBN seen) (NP (-NONE- *-1)) (SBAR (-NONE- 0))))))"
+    )
+    assert str(without_punctuation(tree)) == "(TOP (S (NP-1 (PRP He)) (VP (VBD was) (VP (VBN seen)))))"
+    assert without_punctuation(Tree.from_string("(TOP (NP (-NONE- *)))")) is None
+
+
 @pytest.mark.parametrize("word", [".", "...", "“", "--", "—", "(", "¿", "。"])
 def test_marks_are_punctuation(word: str) -> None:
     assert is_punctuation(word)

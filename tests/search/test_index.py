@@ -98,3 +98,26 @@ def test_damaged_index_is_explained(files: list[Path], tmp_path: Path, damage: s
         (folder / "index.json").write_text(json.dumps(summary | {damage: 99}))
     with pytest.raises(InputError, match=r"damaged|isn't an index|version 99"):
         Index.open(folder)
+
+
+@pytest.mark.parametrize("content", [None, "[]", '{"format": "a website"}'])
+def test_nobody_is_told_to_delete_a_folder_of_other_files(tmp_path: Path, content: str | None) -> None:
+    (tmp_path / "thesis").mkdir()
+    if content is not None:
+        (tmp_path / "thesis" / "index.json").write_text(content)
+    with pytest.raises(InputError, match="thesis: this isn't an index\\nhint: give a new folder, or an index"):
+        Index.open(tmp_path / "thesis")
+
+
+def test_nobody_is_told_to_delete_a_file_of_trees(files: list[Path]) -> None:
+    with pytest.raises(InputError, match="this isn't an index\\nhint: give a new folder, or an index"):
+        Index.open(files[0])
+
+
+def test_files_whose_names_are_not_utf8_have_an_index(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"trees\xff")
+    path.write_text("(TOP (NN cat))\n")
+    Index.read(path).save(tmp_path / "index")
+    index = Index.open(tmp_path / "index")
+    index.require_fresh([path], tmp_path / "index")
+    assert index.file_of(0) == (str(path), 0)

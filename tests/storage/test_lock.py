@@ -12,14 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.config.settings import Config
 from fencepost.errors import ModelError
 from fencepost.features.vocabularies import Vocabularies
 from fencepost.storage import model_folder
 from fencepost.storage.lock import locked
 from fencepost.storage.model_files import WEIGHTS, find_problem
-from fencepost.storage.model_folder import ModelFolder
+from fencepost.storage.model_folder import ModelFolder, disagreement, read_config
 from fencepost.storage.model_staging import recover
 from fencepost.storage.model_writer import change_config, write_model
+from fencepost.trees.tree import Tree
 from tests.samples import TREES, tiny_config
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks on Windows")
@@ -116,7 +118,7 @@ def test_two_writers_take_turns_at_one_model_folder(tmp_path: Path) -> None:
     program = f"""if True:
         from dataclasses import replace
         from pathlib import Path
-        from fencepost.storage.model_folder import ModelFolder
+        from fencepost.storage.model_folder import ModelFolder, disagreement, read_config
         from fencepost.storage.model_writer import change_config
         folder = Path({str(tmp_path / "model")!r})
         config = ModelFolder.open(folder).config
@@ -147,6 +149,96 @@ def test_a_model_that_is_replaced_while_it_is_checked_is_checked_again(
 
     monkeypatch.setattr(model_folder, "find_problem", check_during_a_write)
     assert ModelFolder.open(tmp_path / "model").config.train.seed == 7
+
+
+def test_settings_and_vocabularies_are_of_the_same_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_numbered(tmp_path / "model", 0)
+    replaced: list[bool] = []
+
+    def read_after_a_write(folder: Path) -> Config:
+        if not replaced:
+            replaced.append(True)
+            write_numbered(tmp_path / "model", 1)
+        return read_config(folder)
+
+    monkeypatch.setattr(model_folder, "read_config", read_after_a_write)
+    assert numbers(ModelFolder.open(tmp_path / "model")) == (1, 1)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_what_is_read_from_an_opened_folder_is_of_the_same_model(tmp_path: Path, fails: bool) -> None:
+    write_numbered(tmp_path / "model", 0)
+    weights: list[bytes] = []
+
+    def read_weights_after_a_write(folder: ModelFolder) -> tuple[int, int]:
+        if not weights:
+            write_numbered(tmp_path / "model", 1)
+        weights.append((folder.path / WEIGHTS).read_bytes())
+        if fails and len(weights) == 1:
+            raise disagreement(folder, "other shapes")
+        return numbers(folder)
+
+    assert ModelFolder.read(tmp_path / "model", read_weights_after_a_write) == (1, 1)
+    assert weights == [b"1", b"1"]
+
+
+def test_a_folder_knows_that_its_model_was_replaced(tmp_path: Path) -> None:
+    write_numbered(tmp_path / "model", 0)
+    folder = ModelFolder.open(tmp_path / "model")
+    folder.require_unchanged()
+    write_numbered(tmp_path / "model", 1)
+    with pytest.raises(ModelError, match="model: was replaced while it was being read\nhint: try again"):
+        folder.require_unchanged()
+
+
+def test_a_model_that_is_replaced_without_end_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_folder, "_MOST_TRIES", 3)
+    write_numbered(tmp_path / "model", 0)
+    with pytest.raises(ModelError, match="model is being replaced again and again"):
+        ModelFolder.read(tmp_path / "model", lambda folder: write_numbered(folder.path, 1))
+
+
+def test_readers_meet_whole_models_while_writers_replace_them(tmp_path: Path) -> None:
+    write_numbered(tmp_path / "model", 0)
+    write = f"""if True:
+        import sys
+        from pathlib import Path
+        from tests.storage.test_lock import write_numbered
+        print(flush=True)
+        while not Path({str(tmp_path / "stop")!r}).exists():
+            for number in range(2):
+                write_numbered(Path({str(tmp_path / "model")!r}), number)
+    """
+    root = Path(__file__).parents[2]
+    writers = [subprocess.Popen([sys.executable, "-c", write], stdout=subprocess.PIPE, cwd=root) for _ in range(2)]
+    try:
+        for writer in writers:
+            assert writer.stdout
+            writer.stdout.readline()
+        opened = [ModelFolder.read(tmp_path / "model", weights_too) for _ in range(20)]
+    finally:
+        (tmp_path / "stop").touch()
+        for writer in writers:
+            writer.communicate(timeout=60)
+    assert {len(set(found)) for found in opened} == {1}
+    assert [writer.returncode for writer in writers] == [0, 0]
+
+
+def write_numbered(path: Path, number: int) -> None:
+    """A model whose settings, vocabularies and weights all have this number."""
+    config = tiny_config(seed=number)
+    trees = [*TREES, Tree.from_string("(TOP (ONE (CD 1)))")] if number else TREES
+    write_model(path, config, Vocabularies.of(trees, config), "a card", {WEIGHTS: str(number).encode()})
+
+
+def numbers(folder: ModelFolder) -> tuple[int, int]:
+    return folder.config.train.seed, int("ONE" in folder.vocabularies.labels.symbols)
+
+
+def weights_too(folder: ModelFolder) -> tuple[int, int, int]:
+    return *numbers(folder), int((folder.path / WEIGHTS).read_bytes())
 
 
 def test_what_another_process_is_writing_is_left_to_it(tmp_path: Path) -> None:

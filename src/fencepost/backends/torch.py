@@ -91,12 +91,13 @@ def load_model(folder: ModelFolder) -> ParserModel:
         model = build_model(folder.config, vocab_sizes(folder.vocabularies))
     if not folder.has(WEIGHTS):
         load_exported_weights(folder, model)
-        return model
-    weights = _weights(folder.path / WEIGHTS)
-    try:
-        model.load_state_dict(weights)
-    except RuntimeError as error:
-        raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
+    else:
+        weights = _weights(folder.path / WEIGHTS)
+        try:
+            model.load_state_dict(weights)
+        except RuntimeError as error:
+            raise disagreement(folder, str(error).splitlines()[-1].strip()) from error
+    folder.require_unchanged()
     return model
 
 

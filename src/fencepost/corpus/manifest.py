@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from fencepost import __version__
@@ -15,8 +14,6 @@ from fencepost.corpus.inputs import InputFile
 from fencepost.corpus.part_maker import PartSettings
 from fencepost.corpus.readers import load_pyarrow
 from fencepost.parsing.load import default_backend
-from fencepost.storage.fingerprint import fingerprint
-from fencepost.storage.model_files import read_digests
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.text.languages import rules, text_language
 
@@ -36,7 +33,7 @@ def new_manifest(
         "versions": versions(settings, folder),
         "model": {
             "name": model,
-            "fingerprint": model_fingerprint(Path(settings.model)),
+            "fingerprint": settings.fingerprint,
             "language": settings.language,
         },
         "settings": {
@@ -77,11 +74,6 @@ def _version(name: str) -> str:
             return str(import_module(name).__version__)
         except ModuleNotFoundError:
             return "unknown"
-
-
-def model_fingerprint(folder: Path) -> str:
-    """Models with the same files have the same fingerprint, wherever they are."""
-    return fingerprint(f"{digest} {name}" for name, digest in sorted(read_digests(folder).items()))
 
 
 def changes(before: Manifest, now: Manifest) -> list[str]:

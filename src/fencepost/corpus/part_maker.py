@@ -22,7 +22,7 @@ from fencepost.corpus.readers import Columns, RawDocument, Reader, open_reader
 from fencepost.corpus.records import Format, LocatedSentence, Records, columns_of, new_encoder
 from fencepost.errors import FencepostError, InputError, WorkerError
 from fencepost.parsing.chunks import equal_chunks
-from fencepost.parsing.load import load
+from fencepost.parsing.load import load_same
 from fencepost.text.other_language import LanguageWatch
 from fencepost.text.stream import read_stream
 
@@ -45,6 +45,7 @@ class PartSettings:
     batch_tokens: int | None
     precision: Precision = "fp32"
     language: str | None = None  # of a model of several languages
+    fingerprint: str | None = None  # of the model that was there when the run began
 
 
 class Failure(NamedTuple):
@@ -120,8 +121,8 @@ class PartMaker:
     def __init__(self, settings: PartSettings, parser: Parser | None = None) -> None:
         self._settings = settings
         if parser is None:
-            parser = load(
-                settings.model, device=settings.device, precision=settings.precision, language=settings.language
+            parser = load_same(
+                settings.fingerprint, settings.model, settings.device, None, settings.language, settings.precision
             )
         self._parser = parser
         job = self._parser.analyses(0, batch_tokens=settings.batch_tokens) if settings.probabilities else None

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from fencepost.corpus.inputs import InputFile
-from fencepost.corpus.manifest import model_fingerprint, versions
+from fencepost.corpus.manifest import versions
 from fencepost.corpus.part_maker import Failure, Part, PartMaker, PartSettings
 from fencepost.corpus.plan import Shard, Slice
 from fencepost.errors import FencepostError, MissingExtraError, UsageError, WorkerError
+from fencepost.storage.model_files import model_fingerprint
 
 Row: TypeAlias = "dict[str, Any]"  # what Ray Data sends: columns of numbers, text and bytes
 _PATIENCE: Final = 10.0  # seconds to reach a cluster

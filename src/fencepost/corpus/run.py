@@ -25,6 +25,7 @@ from fencepost.parsing.pool import Pool
 from fencepost.parsing.workers import MOST
 from fencepost.progress import Progress
 from fencepost.storage.find_model import DEFAULT_MODEL
+from fencepost.storage.model_files import model_fingerprint
 from fencepost.storage.model_folder import ModelFolder
 from fencepost.text.languages import text_language
 
@@ -80,6 +81,7 @@ class Job:
             options.batch_tokens,
             options.precision,
             folder.language,
+            model_fingerprint(folder.path),
         )
         part_bytes = options.part_bytes or default_part_bytes(files)
         language = text_language(folder.config.language, folder.language)

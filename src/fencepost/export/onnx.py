@@ -39,14 +39,17 @@ def export_onnx(model: str | Path, out: str | Path, precision: Precision = "fp32
 
     int8 quantises the matrices of encoders and the sub-token table of a pre-trained one; the rest stays in fp32.
     """
-    folder = ModelFolder.open(model)
-    if os.path.realpath(out) == os.path.realpath(folder.path):
+    if os.path.realpath(out) == os.path.realpath(ModelFolder.open(model).path):
         raise UsageError("an export can't overwrite its own model", hint="give another folder for OUT")
     with making_model(Path(out)):
-        _require_exportable(folder)
-        card = read_listed_text(folder.path, CARD) + _section(precision)
-        graphs = onnx_graphs(TorchBackend.load(folder).model, folder.config, precision)
-        write_model(Path(out), folder.config, folder.vocabularies, card, graphs)
+        folder, card, parser_model = ModelFolder.read(model, _read)
+        graphs = onnx_graphs(parser_model, folder.config, precision)
+        write_model(Path(out), folder.config, folder.vocabularies, card + _section(precision), graphs)
+
+
+def _read(folder: ModelFolder) -> tuple[ModelFolder, str, ParserModel]:
+    _require_exportable(folder)
+    return folder, read_listed_text(folder.path, CARD), TorchBackend.load(folder).model
 
 
 def _require_exportable(folder: ModelFolder) -> None:

@@ -244,8 +244,7 @@ class FencepostComponent:
         return self
 
     def _files(self) -> dict[str, bytes]:
-        folder = ModelFolder.open(_our_model(self.model)).path
-        return {name: (folder / name).read_bytes() for name in map(_plain, listed_files(folder))}
+        return ModelFolder.read(_our_model(self.model), _contents)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leaves out the parser, which is loaded again from its folder, but keeps a model that came as bytes."""
@@ -280,6 +279,10 @@ def _plain(name: str) -> str:
     if name in ("", ".", "..") or not {"/", "\\", "\0"}.isdisjoint(name):
         raise ModelError(f"{name!r} can't be the name of a model file")
     return name
+
+
+def _contents(folder: ModelFolder) -> dict[str, bytes]:
+    return {name: (folder.path / name).read_bytes() for name in map(_plain, listed_files(folder.path))}
 
 
 def _our_model(name: str | None) -> str | Path:

@@ -1,4 +1,4 @@
-"""Trees without punctuation: a full stop would add 1 to the Yngve depth of every word before it."""
+"""Trees without punctuation and traces: a full stop would add 1 to the Yngve depth of every word before it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from fencepost.trees.normalize import TRACE
 from fencepost.trees.tree import Node, Tree, unchecked_tree
 
 _SIGNS: Final = frozenset("%&@#*")  # punctuation for Unicode, words for a treebank
@@ -22,7 +23,7 @@ def is_punctuation(word: str) -> bool:
 
 
 def without_punctuation(tree: Tree) -> Tree | None:
-    """The tree without punctuation and without the phrases that held nothing else; None if nothing is left.
+    """The tree without punctuation, traces and the phrases that held nothing else; None if nothing is left.
 
     >>> print(without_punctuation(Tree.from_string("(S (NP (NNS Cats)) (VP (VBP sleep)) (. .))")))
     (S (NP (NNS Cats)) (VP (VBP sleep)))
@@ -42,6 +43,6 @@ def without_punctuation(tree: Tree) -> Tree | None:
             kept = above.pop()
             if phrase:
                 kept.append(unchecked_tree(node, phrase))
-        elif not is_punctuation(node.word):
+        elif node.tag != TRACE and not is_punctuation(node.word):
             kept.append(node)
     return kept[0] if kept and isinstance(kept[0], Tree) else None

@@ -15,7 +15,7 @@ from fencepost.errors import (
     require_precision,
 )
 from fencepost.parsing.parser import BackendName, Parser, Precision, Source
-from fencepost.storage.model_files import ONNX, naming
+from fencepost.storage.model_files import ONNX, model_fingerprint, naming
 from fencepost.storage.model_folder import ModelFolder, require_weights
 
 
@@ -44,7 +44,10 @@ def load(
     require_precision(precision, device)
     if backend is not None:
         require_choice("backend", backend, get_args(BackendName))
-    folder = ModelFolder.open(model, language)
+    return ModelFolder.read(model, lambda folder: _parser(folder, device, backend, precision), language)
+
+
+def _parser(folder: ModelFolder, device: str, backend: BackendName | None, precision: Precision) -> Parser:
     if folder.vocabularies.treebanks and folder.language is None:
         languages = folder.vocabularies.treebanks
         raise UsageError(
@@ -55,7 +58,8 @@ def load(
         backend = default_backend(folder, device)
     run = _load_onnx(folder, device) if backend == "onnx" else _load_torch(folder, device, precision)
     with naming(folder.path):
-        source = Source(str(folder.path.absolute()), device, backend, folder.language, precision)
+        files = model_fingerprint(folder.path)
+        source = Source(str(folder.path.absolute()), device, backend, folder.language, precision, files)
         return Parser(run, folder.config, folder.chosen_vocabularies, source=source)
 
 
@@ -65,13 +69,25 @@ def default_backend(folder: ModelFolder, device: str) -> BackendName:
 
 def load_again(source: Source) -> Parser:
     """Loads a copy of a parser, in another process."""
-    return load(
-        source.path,
-        device=source.device,
-        backend=source.backend,
-        language=source.language,
-        precision=source.precision,
-    )
+    return load_same(source.fingerprint, source.path, source.device, source.backend, source.language, source.precision)
+
+
+def load_same(
+    fingerprint: str | None,
+    model: str,
+    device: str,
+    backend: BackendName | None,
+    language: str | None,
+    precision: Precision,
+) -> Parser:
+    """``load``. Raises ModelError if the model's files have another fingerprint, unless that is None."""
+
+    def same(folder: ModelFolder) -> Parser:
+        if fingerprint not in (None, model_fingerprint(folder.path)):
+            raise ModelError(f"{folder.path}: replaced since it was loaded", hint="start again to use the new model")
+        return _parser(folder, device, backend, precision)
+
+    return ModelFolder.read(model, same, language)
 
 
 def _load_onnx(folder: ModelFolder, device: str) -> Backend:

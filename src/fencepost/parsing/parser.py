@@ -57,6 +57,7 @@ class Source:
     backend: BackendName
     language: str | None = None  # of a model of several languages
     precision: Precision = "fp32"
+    fingerprint: str | None = None  # of the model's files; None: any
 
 
 class Parser:

@@ -160,7 +160,7 @@ class Index:
                 "tokens": self.columns.tokens,
                 "files": [asdict(file) for file in self.files],
             }
-            (growing / _SUMMARY).write_text(json.dumps(summary, ensure_ascii=False, indent=1), "utf-8")
+            (growing / _SUMMARY).write_text(json.dumps(summary, indent=1), "ascii")  # names may not be UTF-8
             os.replace(growing, target)
         except BaseException:
             shutil.rmtree(growing, ignore_errors=True)
@@ -171,11 +171,10 @@ class Index:
         """Opens a saved index. Its arrays stay on disk until they are needed."""
         source = Path(folder)
         try:
-            summary = read_text(source / _SUMMARY)
-            if summary.get("format") != _FORMAT:
-                raise InputError(
-                    "this folder isn't an index", source=str(source), hint="give a folder that `--index` made"
-                )
+            # An index appears as a whole. Without this file it is something else: never suggest deleting that.
+            summary = read_text(source / _SUMMARY) if os.path.lexists(source / _SUMMARY) else None
+            if not isinstance(summary, dict) or summary.get("format") != _FORMAT:
+                raise InputError("this isn't an index", source=str(source), hint="give a new folder, or an index")
             if summary["version"] != _VERSION:
                 problem = f"the index has version {summary['version']}; this fencepost reads version {_VERSION}"
                 raise InputError(problem, source=str(source), hint="delete the folder to build the index again")

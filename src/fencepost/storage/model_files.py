@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fencepost.errors import COPY_AGAIN, ModelError
+from fencepost.storage.fingerprint import fingerprint
 from fencepost.storage.plain_files import NotPlainError, open_plain, read_plain, size_plain
 from fencepost.storage.safe_json import parse_json
 
@@ -65,6 +66,11 @@ def read_digests(folder: Path, *, follow: bool = False) -> dict[str, str]:
         if name not in digests:
             raise ModelError(f"{path}: cut short: {name} is not listed", hint=COPY_AGAIN)
     return digests
+
+
+def model_fingerprint(folder: Path) -> str:
+    """Models with the same files have the same fingerprint, wherever they are."""
+    return fingerprint(f"{digest} {name}" for name, digest in sorted(read_digests(folder, follow=True).items()))
 
 
 def find_problem(folder: Path, *, follow: bool = False) -> ModelError | None:

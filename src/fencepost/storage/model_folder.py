@@ -5,15 +5,17 @@ A model is data, also if it comes from a stranger: nothing in it is run, no pick
 
 from __future__ import annotations
 
+import os
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
-from typing import Final
+from typing import Final, TypeVar
 
 from fencepost.config.settings import Config
 from fencepost.config.toml import parse_config
-from fencepost.errors import COPY_AGAIN, ConfigError, ModelError, UsageError
+from fencepost.errors import COPY_AGAIN, ConfigError, FencepostError, ModelError, UsageError
 from fencepost.features.lexical_kinds import reads
 from fencepost.features.pretrained_files import ENCODER, TOKENIZER, PretrainedFiles, read_encoder_settings
 from fencepost.features.vocabularies import Vocabularies
@@ -33,6 +35,10 @@ from fencepost.storage.model_files import (
 from fencepost.storage.model_staging import STAGING
 
 PATIENCE: Final = 2.0  # seconds to wait for a process that is putting a model in place
+_MOST_TRIES: Final = 100  # how often a model that is always being replaced is read
+_PAUSE: Final = 0.05  # seconds between two tries
+_T = TypeVar("_T")
+_State = list[tuple[str, int, int, int] | None]
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class ModelFolder:
     config: Config
     vocabularies: Vocabularies
     language: str | None = None  # the chosen one, of a model of several
+    _state: _State = field(default_factory=list, repr=False, compare=False)  # of the files when they were opened
 
     @classmethod
     def open(cls, model: str | Path | None = None, language: str | None = None) -> ModelFolder:
@@ -50,8 +57,32 @@ class ModelFolder:
 
         A model of several languages may be given with one of them: ``multi:fo``.
         """
+        return cls.read(model, lambda folder: folder, language)
+
+    @classmethod
+    def read(cls, model: str | Path | None, then: Callable[[ModelFolder], _T], language: str | None = None) -> _T:
+        """What ``then`` makes of the opened folder.
+
+        If a process puts another model in place meanwhile, starts again: all files that are read, also by ``then``,
+        are of the same model.
+        """
         model, named = split_language(model)
-        path, language = find_model(model), language or named
+        path = find_model(model)
+        for _ in range(_MOST_TRIES):
+            state = _state(path)
+            try:
+                result = then(cls._open(path, language or named, state))
+            except (FencepostError, OSError):
+                if _state(path) == state:
+                    raise
+            else:
+                if _state(path) == state:
+                    return result
+            time.sleep(_PAUSE)
+        raise ModelError(f"{path} is being replaced again and again", hint="wait for the process that writes it")
+
+    @classmethod
+    def _open(cls, path: Path, language: str | None, state: _State) -> ModelFolder:
         _verify(path)
         with naming(path):
             vocabularies = Vocabularies.from_json(read_listed_text(path, VOCABULARIES))
@@ -61,7 +92,7 @@ class ModelFolder:
             vocabularies = replace(vocabularies, pretrained=files)
         if language is not None:
             _require_language(path, config, vocabularies, language)
-        folder = cls(path, config, vocabularies, language)
+        folder = cls(path, config, vocabularies, language, state)
         with naming(path):
             _ = folder.chosen_vocabularies  # raises an error if the language has no labels of its own
         return folder
@@ -72,6 +103,11 @@ class ModelFolder:
         if self.language is None or not self.vocabularies.treebanks:
             return self.vocabularies
         return self.vocabularies.of_treebank(self.language)
+
+    def require_unchanged(self) -> None:
+        """Raises ModelError if another model is here since this one was opened: what was read later may be its."""
+        if _state(self.path) != self._state:
+            raise ModelError(f"{self.path}: was replaced while it was being read", hint="try again")
 
     def has(self, name: str) -> bool:
         """True if the file is part of the model. Other files in the folder are never read."""
@@ -118,30 +154,33 @@ def _verify(path: Path) -> None:
 
     If a process is putting a new model in place, waits for it. If that process has died, finishing is a writer's job.
     """
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        before = _version(path)
-        problem = _problem(path)
-        if problem is None:
-            return
-        if not (path / STAGING).is_dir() and _version(path) == before:
+    seen, since = None, 0.0
+    while (problem := _problem(path)) is not None:
+        if not (path / STAGING).is_dir():
             raise problem
-        if time.monotonic() > deadline:
+        state = _state(path)
+        if state != seen:
+            seen, since = state, time.monotonic()
+        elif time.monotonic() - since > PATIENCE:
             interrupted = "a process was interrupted while it wrote this model"
             raise ModelError(
                 problem.message,
                 hint=f"{interrupted}; `fencepost models repair {quote(str(path))}` finishes or undoes it",
             )
-        time.sleep(0.05)
+        time.sleep(_PAUSE)
 
 
-def _version(path: Path) -> tuple[bool, int, int] | None:
-    """Changes when a writer starts or finishes putting a new model in place."""
-    try:
-        found = (path / CHECKSUMS).stat()
-    except OSError:
-        return None
-    return (path / STAGING).is_dir(), found.st_ino, found.st_mtime_ns
+def _state(path: Path) -> _State:
+    """Changes when a file of the model is replaced, changed or removed."""
+    state: _State = []
+    for name in listed_files(path):
+        try:
+            about = os.stat(path / name)
+        except OSError:
+            state.append(None)
+        else:
+            state.append((name, about.st_ino, about.st_size, about.st_mtime_ns))
+    return state
 
 
 def _problem(path: Path) -> ModelError | None:
