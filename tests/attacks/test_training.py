@@ -58,9 +58,8 @@ def kill_after(folder: Path, name: str, calls: int) -> None:
     (folder.parent / "config.toml").write_text(config_to_toml(CONFIG))
     command = [sys.executable, "-c", KILLED, str(folder), name, str(calls)]
     paths = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
-    result = subprocess.run(
-        command, cwd=folder.parent, capture_output=True, env={**os.environ, "PYTHONPATH": paths}, timeout=60
-    )
+    variables = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    result = subprocess.run(command, cwd=folder.parent, capture_output=True, env=variables, timeout=60)
     assert result.returncode == 9, result.stderr.decode()
 
 
@@ -71,6 +70,12 @@ def log_of(folder: Path) -> list[dict[str, Any]]:
 
 def outcome(folder: Path) -> tuple[list[dict[str, Any]], bytes]:
     return log_of(folder), (folder / "model.safetensors").read_bytes()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> None:
+    """As in the processes that are killed: with another number of threads, sums differ in their last digits."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
