@@ -86,8 +86,9 @@ class FunctionLabeller:
 
     def __init__(self, folder: ModelFolder, device: str = "cpu", kept: Path | None = None) -> None:
         """``kept`` is a folder for constituents that another run needs again."""
-        self.labels, self._kept = folder.vocabularies.labels, kept
-        self.functions = folder.vocabularies.functions
+        functions = folder.vocabularies.functions
+        assert functions is not None
+        self.labels, self.functions, self._kept = folder.vocabularies.labels, functions.symbols, kept
         self._indexer = Indexer(folder.config, folder.vocabularies)
         self._backend = OnnxBackend.load(folder) if folder.has(ONNX) else TorchBackend.load(folder, device)
 
@@ -134,8 +135,7 @@ def silver_examples(
     reader: VectorReader, model: FunctionLabeller, teacher: FunctionLabeller, sentences: Sequence[Sentence]
 ) -> list[Examples]:
     """The constituents that both models find, in parts. Labels, parents and vectors are those of the model."""
-    same = model.labels.symbols == teacher.labels.symbols and model.functions == teacher.functions
-    if not same:
+    if (model.labels.symbols, model.functions) != (teacher.labels.symbols, teacher.functions):
         raise SystemExit("the teacher has other labels or functions than the model")
     parts = [sentences[first : first + PART] for first in range(0, len(sentences), PART)]
     return [_examples(reader, model, teacher, part, f"silver.{number}") for number, part in enumerate(parts)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import fit_functions
@@ -84,6 +85,24 @@ def test_constituents_of_both_models_are_matched_by_span_and_label() -> None:
     rows, same = shared(ours, theirs)
     assert rows.tolist() == [0, 2]
     assert same.tolist() == [0, 1]
+
+
+def test_a_teacher_with_other_functions_is_refused(export: Path) -> None:
+    folder = ModelFolder.open(export)
+    model, teacher = FunctionLabeller(folder), FunctionLabeller(folder)
+    teacher.functions = teacher.functions[1:]
+    with pytest.raises(SystemExit, match="other labels or functions"):
+        silver_examples(VectorReader(folder), model, teacher, SENTENCES)
+
+
+def test_a_teacher_that_counted_more_trees_is_accepted(export: Path) -> None:
+    folder = ModelFolder.open(export)
+    functions = folder.vocabularies.functions
+    assert functions is not None
+    counted = replace(functions, counts=tuple(count + 1 for count in functions.counts))
+    vocabularies = replace(folder.vocabularies, functions=counted)
+    teacher = FunctionLabeller(replace(folder, vocabularies=vocabularies))
+    assert silver_examples(VectorReader(folder), FunctionLabeller(folder), teacher, SENTENCES)
 
 
 def test_a_scorer_learns_the_functions_of_raw_sentences(
