@@ -2,7 +2,7 @@
 
     python models/english/fit_functions.py --model MODEL --data DATA --out FOLDER
         [--share masc=3 gum=1 craft=1 business=2] [--steps 3000] [--first 9000] [--vectors VECTORS] [--seed 1]
-        [--device cpu]
+        [--device cpu] [--teacher TEACHER --texts TEXTS [--raw 28000] [--hidden 320]]
 
 MODEL is a folder that training or `fencepost export` wrote. FOLDER gets a copy of it, in which only the function scorer
 is new: functions.onnx in an export, otherwise the weights in model.safetensors. If the model has a pre-trained encoder,
@@ -14,6 +14,10 @@ gold constituents, so this takes minutes on a CPU. With --vectors, the vectors a
 with the same model and sentences doesn't read them again.
 
 The scorer also learns from 1,600 sentences of our own about business (business.py), with the vectors of MASC's.
+
+With --teacher, it also learns from raw sentences of the folder TEXTS (silver.py). Each of their constituents has the
+mean of the probabilities that TEACHER and the scorer of MODEL give to its functions. So run this first without
+--teacher, and then on the result.
 
 GUM and CRAFT have conventions of their own that functions.py can't express. So each treebank has a vector that is added
 in training, and the finished scorer keeps that of the treebank that follows Penn's conventions.
@@ -27,7 +31,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -36,6 +40,7 @@ from corpora import TRAINED_ON
 from gold import named_numbers
 from prepare import PENN, versions
 from safetensors.torch import load_file
+from silver import FunctionLabeller, raw_sentences, silver_examples
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from vectors import Examples, VectorReader
@@ -68,13 +73,16 @@ WRITTEN: Final = 1_600
 SHARES: Final = {"gum": 1.0, "masc": 3.0, "craft": 1.0, BUSINESS: 2.0}
 FIRST: Final = 9_000
 STEPS: Final = 3_000
+RAW: Final = 28_000  # sentences with a teacher's functions
 BATCH: Final = 640  # constituents
+SILVER: Final = 640  # constituents of raw sentences, in addition
 RATE: Final = 2e-3
 WARMUP: Final = 100
 DECAY: Final = 0.01
 SMOOTHING: Final = 0.05  # the share of the loss that asks for all functions alike, where the treebank allows just one
 AVERAGE: Final = 0.998  # weight of the old average of the weights in the new one, in the second half of the steps
 DROPOUT: Final = 0.2  # of the hidden layer; half of it for the vectors
+DROPOUT_WITH_TEXT: Final = 0.1  # if there are raw sentences as well
 FACTORS: Final = tuple(percent / 100 for percent in range(50, 251, 5))  # tried for the scores of a finished scorer
 REPORTED: Final = 500  # steps between two lines of output
 REWRITTEN: Final = (CONFIG, VOCABULARIES, CARD, CHECKSUMS, TOKENIZER, ENCODER)  # by ``write_model`` itself
@@ -93,17 +101,40 @@ def main() -> None:
     options.add_argument("--vectors", type=Path, help="keep the model's vectors in this folder")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--device", default="cpu", help="of a model that isn't an export")
+    options.add_argument("--teacher", type=Path, help="a better model, to learn from raw sentences")
+    options.add_argument("--texts", type=Path, help="folder of raw sentences, for --teacher")
+    options.add_argument("--raw", type=int, default=RAW, help="only the first N raw sentences")
+    options.add_argument("--hidden", type=int, help="size of the hidden layer, if not that of MODEL")
     arguments = options.parse_args()
+    if (arguments.teacher is None) != (arguments.texts is None):
+        raise SystemExit("--teacher and --texts go together")
     folder = ModelFolder.open(arguments.model)
-    if folder.vocabularies.functions is None:
-        raise SystemExit(f"{arguments.model} doesn't predict functions")
+    for path in filter(None, (arguments.model, arguments.teacher)):
+        if ModelFolder.open(path).vocabularies.functions is None:
+            raise SystemExit(f"{path} doesn't predict functions")
     with making_model(arguments.out):
         reader = VectorReader(folder, arguments.device, arguments.vectors)
         examples = training_examples(reader, arguments.data, arguments.first)
         for name, part in examples.items():
             print(f"{name}: {len(part):,} constituents", flush=True)
+        silver: Sequence[Examples] = ()
+        if arguments.teacher is not None:
+            sentences = raw_sentences(arguments.texts)[: arguments.raw]
+            own = FunctionLabeller(folder, arguments.device, arguments.vectors)
+            teacher = FunctionLabeller(ModelFolder.open(arguments.teacher), arguments.device, arguments.vectors)
+            silver = silver_examples(reader, own, teacher, sentences)
+            print(f"raw sentences: {sum(map(len, silver)):,} constituents", flush=True)
         shares = SHARES | named_numbers(arguments.share)
-        scorer = fit(folder, examples, shares, follow=PENN, steps=arguments.steps, seed=arguments.seed)
+        scorer = fit(
+            folder,
+            examples,
+            shares,
+            follow=PENN,
+            steps=arguments.steps,
+            seed=arguments.seed,
+            silver=silver,
+            hidden=arguments.hidden,
+        )
         for name in TRAINED_ON:
             trees = read_trees(arguments.data, "dev", name, arguments.first)
             part = reader.examples(trees, f"dev.{name}")
@@ -129,12 +160,12 @@ def read_trees(data: Path, part: str, name: str, first: int) -> list[Tree]:
 class Trained(nn.Module):
     """A function scorer in training. Treebanks have vectors of their own, in the hidden layer and for the functions."""
 
-    def __init__(self, scorer: FunctionScorer, treebanks: int) -> None:
+    def __init__(self, scorer: FunctionScorer, treebanks: int, dropout: float) -> None:
         super().__init__()
         self.scorer = scorer
         self.hidden = nn.Embedding(treebanks, scorer.hidden.out_features)
         self.output = nn.Embedding(treebanks, scorer.output.out_features)
-        self.vector_dropout, self.dropout = nn.Dropout(DROPOUT / 2), nn.Dropout(DROPOUT)
+        self.vector_dropout, self.dropout = nn.Dropout(dropout / 2), nn.Dropout(dropout)
         nn.init.zeros_(self.hidden.weight)
         nn.init.zeros_(self.output.weight)
 
@@ -167,22 +198,29 @@ def fit(
     follow: str,
     steps: int,
     seed: int,
+    silver: Sequence[Examples] = (),
+    hidden: int | None = None,
 ) -> FunctionScorer:
-    """A new scorer with the conventions of one treebank. Each step draws constituents by the treebanks' shares."""
+    """A new scorer with the conventions of one treebank. Each step draws constituents by the treebanks' shares.
+
+    It also draws some of ``silver``, which have that treebank's conventions, and probabilities for ``allowed``.
+    """
     torch.manual_seed(seed)
     draw = np.random.default_rng(seed)
     treebanks = [PENN if name == BUSINESS else name for name in examples]
     names = list(dict.fromkeys(treebanks))
     numbers = np.array([names.index(name) for name in treebanks])
-    model = Trained(_new_scorer(folder, next(iter(examples.values()))), len(names))
+    hidden = hidden or folder.config.scorer.function_hidden
+    scorer = _new_scorer(folder, next(iter(examples.values())), hidden)
+    model = Trained(scorer, len(names), DROPOUT_WITH_TEXT if silver else DROPOUT)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=DECAY)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(AVERAGE))  # type: ignore[no-untyped-call]
     began, losses = time.monotonic(), 0.0
     for step in range(steps):
         for group in optimizer.param_groups:
             group["lr"] = RATE * min(1, (step + 1) / WARMUP) * (1 - step / steps)
-        scores, allowed = _batch(model, examples, shares, numbers, draw)
-        loss = smooth_loss(scores, allowed).mean()
+        drawn = _drawn(examples, shares, numbers, draw) + _drawn_silver(silver, names.index(follow), draw)
+        loss = _losses(model, drawn).mean()
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -205,8 +243,13 @@ def smooth_loss(scores: Tensor, allowed: Tensor) -> Tensor:
     return torch.where(certain, (1 - SMOOTHING) * loss - SMOOTHING * scores.log_softmax(dim=1).mean(dim=1), loss)
 
 
-def _new_scorer(folder: ModelFolder, examples: Examples) -> FunctionScorer:
-    sizes, hidden = vocab_sizes(folder.vocabularies), folder.config.scorer.function_hidden
+def soft_loss(scores: Tensor, probabilities: Tensor) -> Tensor:
+    """The cross-entropy between a teacher's functions and the scorer's. [C]"""
+    return -(probabilities * scores.log_softmax(dim=1)).sum(dim=1)
+
+
+def _new_scorer(folder: ModelFolder, examples: Examples, hidden: int) -> FunctionScorer:
+    sizes = vocab_sizes(folder.vocabularies)
     words = 0 if examples.words is None else examples.words.shape[1]
     scorer = FunctionScorer(examples.vectors.shape[1], hidden, sizes.single_labels, sizes.functions, words)
     for table in (scorer.label, scorer.parent):
@@ -214,31 +257,48 @@ def _new_scorer(folder: ModelFolder, examples: Examples) -> FunctionScorer:
     return scorer
 
 
-def _batch(
-    model: Trained,
-    examples: Mapping[str, Examples],
-    shares: Mapping[str, float],
-    numbers: Ints,
-    draw: np.random.Generator,
-) -> tuple[Tensor, Tensor]:
-    """The scores of constituents, drawn by the shares of their sources, and their functions.
+class Drawn(NamedTuple):
+    """Some constituents of one source, and which vector the source has in training."""
 
-    ``numbers`` says which vector each source has in training.
-    """
+    examples: Examples
+    rows: Tensor
+    treebank: int
+
+
+def _drawn(
+    examples: Mapping[str, Examples], shares: Mapping[str, float], numbers: Ints, draw: np.random.Generator
+) -> list[Drawn]:
+    """Constituents of each source, by the shares. ``numbers`` says which vector each source has."""
     weights = np.array([shares[name] for name in examples])
-    counts = draw.multinomial(BATCH, weights / weights.sum())
-    spans, words, labels, parents, allowed = [], [], [], [], []
-    for part, count in zip(examples.values(), counts.tolist(), strict=True):
-        rows = torch.from_numpy(draw.integers(0, len(part), count))
-        spans.append(_spans(part, rows))
-        words.append(_words(part, rows))
-        labels.append(part.labels[rows])
-        parents.append(part.parents[rows])
-        allowed.append(part.allowed[rows])
-    known = [each for each in words if each is not None]
-    treebanks = torch.from_numpy(np.repeat(numbers, counts))
-    columns = torch.cat(labels), torch.cat(parents), treebanks
-    return model(torch.cat(spans), torch.cat(known) if known else None, *columns), torch.cat(allowed)
+    counts = draw.multinomial(BATCH, weights / weights.sum()).tolist()
+    each = zip(examples.values(), counts, numbers.tolist(), strict=True)
+    return [Drawn(part, torch.from_numpy(draw.integers(0, len(part), count)), number) for part, count, number in each]
+
+
+def _drawn_silver(silver: Sequence[Examples], treebank: int, draw: np.random.Generator) -> list[Drawn]:
+    if not silver:
+        return []
+    sizes = np.array([len(part) for part in silver])
+    counts = draw.multinomial(SILVER, sizes / sizes.sum()).tolist()
+    each = zip(silver, counts, strict=True)
+    return [Drawn(part, torch.from_numpy(draw.integers(0, len(part), count)), treebank) for part, count in each]
+
+
+def _losses(model: Trained, drawn: Sequence[Drawn]) -> Tensor:
+    """The loss of each constituent. [C]"""
+    words = [each for each in (_words(part, rows) for part, rows, _ in drawn) if each is not None]
+    scores = model(
+        torch.cat([_spans(part, rows) for part, rows, _ in drawn]),
+        torch.cat(words) if words else None,
+        torch.cat([part.labels[rows] for part, rows, _ in drawn]),
+        torch.cat([part.parents[rows] for part, rows, _ in drawn]),
+        torch.cat([torch.full_like(rows, treebank) for _, rows, treebank in drawn]),
+    )
+    losses = []
+    for own, (part, rows, _) in zip(scores.split([len(each.rows) for each in drawn]), drawn, strict=True):
+        allowed = part.allowed[rows]
+        losses.append(smooth_loss(own, allowed) if allowed.dtype == torch.bool else soft_loss(own, allowed))
+    return torch.cat(losses)
 
 
 def _spans(examples: Examples, rows: Tensor) -> Tensor:
@@ -301,8 +361,9 @@ def write(folder: ModelFolder, scorer: FunctionScorer, out: Path) -> None:
     """Writes a copy of the model with this scorer."""
     files = {name: (folder.path / name).read_bytes() for name in listed_files(folder.path) if name not in REWRITTEN}
     card = (folder.path / CARD).read_text("utf-8")
-    with_words = replace(folder.config.scorer, function_words=scorer.words is not None)
-    config = replace(folder.config, scorer=with_words)
+    hidden = scorer.hidden.out_features
+    changed = replace(folder.config.scorer, function_hidden=hidden, function_words=scorer.words is not None)
+    config = replace(folder.config, scorer=changed)
     if folder.has(ONNX):
         files[FUNCTIONS] = functions_graph(scorer)
         write_model(out, config, folder.vocabularies, card, files)

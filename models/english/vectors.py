@@ -30,7 +30,7 @@ TOKENS: Final = 4_000  # read at once
 
 @dataclass(frozen=True)
 class Examples:
-    """The gold constituents of a treebank, the vectors of its fenceposts, and the functions that each may have."""
+    """The constituents of some sentences, the vectors of their fenceposts, and the functions that each may have."""
 
     vectors: Tensor  # [F, d_model], in half precision
     words: Tensor | None  # [F, hidden] those of the word to the right, if the model has a pre-trained encoder
@@ -38,7 +38,7 @@ class Examples:
     ends: Tensor
     labels: Tensor
     parents: Tensor
-    allowed: Tensor  # [C, functions]
+    allowed: Tensor  # [C, functions] true or false, or the probabilities that a teacher gives
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -66,12 +66,13 @@ class VectorReader:
             arrays = (own.starts + post, own.ends + post, own.labels, own.parents, functions.allowed)
             for column, array in zip(columns.values(), arrays, strict=True):
                 column.append(torch.from_numpy(array))
-        vectors, words = self._vectors([tree.words() for tree in trees], lengths.tolist(), name)
-        return Examples(
-            torch.from_numpy(vectors),
-            None if words is None else torch.from_numpy(words),
-            **{name: torch.cat(parts) for name, parts in columns.items()},
-        )
+        vectors, words = self.vectors([tree.words() for tree in trees], name)
+        return Examples(vectors, words, **{name: torch.cat(parts) for name, parts in columns.items()})
+
+    def vectors(self, sentences: Sequence[Sequence[str]], name: str) -> tuple[Tensor, Tensor | None]:
+        """Both kinds of vectors of all fenceposts, as ``Examples`` has them."""
+        vectors, words = self._vectors(sentences, [len(words) for words in sentences], name)
+        return torch.from_numpy(vectors), None if words is None else torch.from_numpy(words)
 
     def _vectors(
         self, sentences: Sequence[Sequence[str]], lengths: Sequence[int], name: str

@@ -134,13 +134,13 @@ def test_calibration_makes_the_functions_of_the_examples_more_probable_and_chang
 def test_the_finished_scorer_has_the_conventions_of_one_treebank() -> None:
     torch.manual_seed(1)
     scorer = FunctionScorer(4, 8, labels=3, functions=3)
-    trained = Trained(scorer, 2).eval()
+    trained = Trained(scorer, 2, 0.0).eval()
     torch.nn.init.normal_(trained.hidden.weight)
     torch.nn.init.normal_(trained.output.weight)
     spans, labels = torch.randn(5, 8), torch.tensor([0, 1, 2, 0, 1])
     with torch.no_grad():
         expected = trained(spans, None, labels, labels, torch.ones(5, dtype=torch.int64))
-        finished = Trained(trained.finished(1), 1).eval()
+        finished = Trained(trained.finished(1), 1, 0.0).eval()
         found = finished(spans, None, labels, labels, torch.zeros(5, dtype=torch.int64))
     assert torch.allclose(found, expected, atol=1e-6)
 
