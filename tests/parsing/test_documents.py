@@ -18,6 +18,8 @@ from fencepost.parsing.documents import Document
 from fencepost.parsing.parser import Parser
 from fencepost.trees.treebank import Sentence
 
+pytestmark = pytest.mark.filterwarnings("ignore::fencepost.errors.LanguageWarning")  # of random characters
+
 TEXTS = ["Dogs bark.  Cats don't.\n\nA heading", "", "“Yes,” she said (really).", " \n ", "One. Two. Three."]
 PARTS = ["It works. ", "He (it) left", "\n\n", "“No!” ", "é", "."]
 ANY_TEXT = st.text(max_size=60) | st.lists(st.sampled_from(PARTS)).map("".join)
