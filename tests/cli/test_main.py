@@ -98,7 +98,7 @@ def test_an_option_that_is_written_wrongly_is_answered_so_too(capsys: pytest.Cap
         (
             ["parse", "--kbest", "abc"],
             "error: --kbest must be a whole number, got abc\n"
-            "hint: --kbest K: give the K best trees of each sentence, 1 or more\n",
+            "hint: --kbest K: give the K best trees of each sentence (1 to 10,000)\n",
         ),
         (
             ["serve", "--timeout", "soon"],
