@@ -197,6 +197,21 @@ def test_a_damaged_list_of_members_is_named(
     assert str(path) in refused(path, capsys)
 
 
+def test_an_archive_without_its_start_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = zipped(folder)
+    path.write_bytes(path.read_bytes()[40:])
+    assert "a damaged archive: its start is missing" in refused(path, capsys)
+
+
+def test_an_archive_on_several_disks_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = zipped(folder)
+    content = path.read_bytes()
+    end = content.index(b"PK\x05\x06")
+    on_two_disks = struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 2)
+    path.write_bytes(content[:end] + on_two_disks + content[end:])
+    assert "a damaged archive: zipfiles that span multiple disks are not supported" in refused(path, capsys)
+
+
 def test_a_pipe_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "model.pt")
     assert "a pipe, not a plain file" in refused(tmp_path / "model.pt", capsys)

@@ -21,7 +21,7 @@ from fencepost.features.pretrained_files import PretrainedFiles, encoder_setting
 from fencepost.features.vocab import Labels, Vocab
 from fencepost.features.vocabularies import LETTER_MARKS, TOKEN_MARKS, Vocabularies
 from fencepost.integrations import benepar_weights
-from fencepost.integrations.strange_archives import open_archive, require_small_pickles
+from fencepost.integrations.strange_archives import is_archive, open_archive, require_small_pickles
 from fencepost.model.build import build_model
 from fencepost.storage.model_files import naming
 from fencepost.storage.model_writer import making_model
@@ -91,7 +91,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     if path.is_dir():
         return _read_folder(path)
     open_plain(path, MOST_BYTES, follow=True).close()
-    if not zipfile.is_zipfile(path):
+    if not is_archive(path):
         return _read_file(path)
     with open_archive(path) as archive, TemporaryDirectory() as scratch:
         configs = [info.filename for info in archive.infolist() if PurePosixPath(info.filename).name == ENCODER]
@@ -145,7 +145,7 @@ def _with_last_blank(tokenizer: str) -> str:
 def _load(path: Path) -> Any:
     """Reads a file of tensors, without running anything. The file may come from a stranger."""
     size = size_plain(path, MOST_BYTES, follow=True)
-    if zipfile.is_zipfile(path):
+    if is_archive(path):
         with open_archive(path) as archive:
             if sum(info.file_size for info in archive.infolist()) > size:
                 raise ValueError(f"{path.name} is compressed, and torch's files aren't")

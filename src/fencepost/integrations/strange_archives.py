@@ -6,6 +6,7 @@ the same tuple twice, of which each is a tuple of the same tuple twice, and so o
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import pickletools
@@ -33,6 +34,18 @@ def open_archive(path: Path) -> Iterator[zipfile.ZipFile]:
             yield archive
     except _BROKEN as error:
         raise ValueError(f"a damaged archive: {error}") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        raise ValueError("a damaged archive: its start is missing") from error
+
+
+def is_archive(path: Path) -> bool:
+    """True for a zip file. Raises ValueError if it is damaged in a way that ``zipfile.is_zipfile`` doesn't expect."""
+    try:
+        return zipfile.is_zipfile(path)
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"a damaged archive: {error}") from error
 
 
 class _Careful(io.FileIO):
@@ -47,7 +60,7 @@ class _Careful(io.FileIO):
 
 def require_small_pickles(path: Path) -> None:
     """Raises ValueError unless the pickles in a file of tensors are small, and need nothing but tensors."""
-    if not zipfile.is_zipfile(path):
+    if not is_archive(path):
         with path.open("rb") as file:
             for _ in range(_OLD_PICKLES):
                 _check(file)
