@@ -11,6 +11,7 @@
     python -m benchmarks.attacks kills --cases 100 --seed 1 --of commands
     python -m benchmarks.attacks kills --cases 40 --seed 1 --of serve
     python -m benchmarks.attacks disks --cases 200 --seed 1
+    python -m benchmarks.attacks guided --of graphs --seconds 600
     python -m benchmarks.attacks soak --cases 1000000 --through parse
     python -m benchmarks.attacks report
 

@@ -12,6 +12,7 @@ from benchmarks.attacks import (
     crafted,
     disks,
     folders,
+    guided,
     killed_commands,
     kills,
     patterns,
@@ -39,13 +40,13 @@ KILLED: dict[str, Callable[[str], Attack]] = {
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=attacks.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("attack", choices=[*FUZZED, "text", "kills", "soak", "report"])
+    parser.add_argument("attack", choices=[*FUZZED, "text", "guided", "kills", "soak", "report"])
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model", default="random", help="for text and soak: a model, or random weights (default)")
     parser.add_argument("--through", choices=(*text.WAYS, "parse", "corpus"), default="api", help="for text and soak")
     parser.add_argument("--device", default="cpu", help="for kills of training")
-    parser.add_argument("--of", choices=KILLED, default="training", help="for kills: what is killed")
+    parser.add_argument("--of", choices=[*KILLED, *guided.TARGETS], help="what is killed, or what guided attacks")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--state", type=Path, help="a folder, to continue a run that was stopped")
@@ -56,8 +57,14 @@ def main() -> int:
         case "report":
             report.write()
             return 0
+        case "guided":
+            if arguments.of not in guided.TARGETS:
+                parser.error(f"guided needs --of {{{','.join(guided.TARGETS)}}}")
+            outcome = guided.run(arguments.of, arguments.seconds, arguments.seed, arguments.state)
         case "kills":
-            outcome = fuzz(KILLED[arguments.of](arguments.device), **amount)
+            if arguments.of not in (None, *KILLED):
+                parser.error(f"kills needs --of {{{','.join(KILLED)}}}")
+            outcome = fuzz(KILLED[arguments.of or "training"](arguments.device), **amount)
             kills.count_kills(outcome)
         case "soak":
             outcome = soak.run(arguments.cases, arguments.model, arguments.through, arguments.results)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from benchmarks.attacks import harness, report
+from benchmarks.attacks import guided, harness, report
 from benchmarks.attacks.brackets import Brackets
 from benchmarks.attacks.crafted import Crafted
 from benchmarks.attacks.disks import Disks
@@ -21,6 +21,7 @@ from benchmarks.attacks.splitting import Splitting
 from benchmarks.attacks.text import Text
 from benchmarks.attacks.watch import Watch
 
+from fencepost.errors import ModelError
 from fencepost.parsing import load as loading
 
 SECONDS = 60
@@ -176,3 +177,34 @@ def test_the_table_has_the_latest_run_of_each_attack(tmp_path: Path, monkeypatch
     assert text.endswith("after\n")
     assert "| text | 7 | 12 | 0 | 0 |" in text
     assert "| text | 5 |" not in text
+
+
+@pytest.mark.extras
+@pytest.mark.parametrize("target", guided.TARGETS)
+def test_guided_attacks_begin_with_inputs_that_are_read(target: str, tmp_path: Path) -> None:
+    check = guided.TARGETS[target](tmp_path)
+    for seed in guided.seeds(target):
+        if target == "checkpoints":  # it has no vocabulary
+            with pytest.raises(ModelError, match="not a benepar model: KeyError"):
+                check(seed)
+        else:
+            check(seed)
+
+
+def test_guided_attacks_change_one_value_of_json() -> None:
+    content = b'{"a": [1, {"b": "c"}], "d": null}'
+    changed = [guided.changed_json(content, seed) for seed in range(300)]
+    assert changed == [guided.changed_json(content, seed) for seed in range(300)]
+    tables = [json.loads(each) for each in changed if each is not None]
+    assert len(tables) == 300
+    assert {"d": None} in tables
+    assert {"a": [1, 1, {"b": "c"}], "d": None} in tables
+    assert guided.changed_json(b"[", 1) is guided.changed_json(b"3", 1) is None
+
+
+def test_what_libfuzzer_says_is_counted() -> None:
+    outcome = Outcome("guided, graphs", "", 1, "2026-11-19")
+    messages = "#2 INITED cov: 1100 ft: 2\n#9 NEW cov: 1234 ft: 3\nstat::number_of_executed_units: 77\n"
+    guided.read_counts(outcome, messages + "stat::slowest_unit_time_sec: 2\nstat::peak_rss_mb: 59\n")
+    assert (outcome.cases, outcome.slowest_seconds, outcome.peak_mb) == (77, 2, 59)
+    assert outcome.note == "1,100 branches reached by the first inputs, 1,234 at the end"
