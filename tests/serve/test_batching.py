@@ -211,6 +211,23 @@ def test_a_cancelled_request_makes_room_while_the_model_is_busy() -> None:
     assert (len(busy.parsed), len(cancelled.parsed), len(late.parsed)) == (1, 0, 3)
 
 
+def test_a_request_that_takes_too_long_makes_room_while_the_model_is_busy() -> None:
+    parser = SlowParser(shared_parser())
+    parser.go.clear()
+    batcher = batcher_of(parser)
+    batcher.submit(Received("First", 1).work)
+    wait_for(parser.entered.is_set)
+
+    async def ask() -> list[Parsed]:
+        return await anext(parse_sentences(batcher, Received("Late", 1).work.sentences, Wish(), 1, 0.1))
+
+    with pytest.raises(UnavailableError, match="longer than"):
+        asyncio.run(ask())
+    assert batcher.figures.waiting == 0
+    parser.go.set()
+    batcher.close()
+
+
 def test_a_request_may_be_cancelled_while_its_sentences_are_taken() -> None:
     parser = SlowParser(shared_parser())
     parser.go.clear()
