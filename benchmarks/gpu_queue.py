@@ -84,6 +84,8 @@ class Queue:
                 self._report(each)
             if time.monotonic() > deadline and not self.stopping:
                 self.stop()
+            if self.stopping:
+                deadline = min(deadline, time.monotonic())
             if time.monotonic() > deadline + PATIENCE:
                 self._kill()
             time.sleep(LOOK_AGAIN)

@@ -161,6 +161,20 @@ def test_a_command_whose_export_fails_is_not_done(gpu_queue: ModuleType, program
     assert not (program / "out" / "done" / "one").exists()
 
 
+def test_commands_that_do_not_stop_after_ctrl_c_are_killed(
+    gpu_queue: ModuleType, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gpu_queue, "PATIENCE", 0.5)
+    stubborn = "import pathlib, signal, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    stubborn += "pathlib.Path(sys.argv[1]).write_text('begun')\ntime.sleep(60)\n"
+    (program / "package" / "fencepost" / "__main__.py").write_text(stubborn)
+    queue = gpu_queue.Queue([gpu_queue.Command("one", (f"{program}/log",))], program / "out", 1)
+    threading.Thread(target=stop_after, args=(queue, program / "log")).start()
+    began = time.monotonic()
+    assert not queue.run(600)
+    assert time.monotonic() - began < 40
+
+
 def test_a_signal_stops_the_commands(gpu_queue: ModuleType, program: Path) -> None:
     queue = gpu_queue.Queue([gpu_queue.Command("one", (f"{program} one 30",))], program / "out", 1)
     threading.Thread(target=stop_after, args=(queue, program / "log")).start()

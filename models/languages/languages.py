@@ -136,5 +136,5 @@ def own_scores(name: str, scores: Mapping[str, Any]) -> dict[str, Any]:
     names = [*LANGUAGES] if name == JOINT else [name]
     sets = [f"{language}.{part}" for language in names for part in ("dev", "test")]
     if missing := [each for each in sets if each not in scores]:
-        raise SystemExit(f"there are no scores of {', '.join(missing)}: run evaluate_language.py first")
+        raise SystemExit(f"no scores of {', '.join(missing)}: run evaluate_language.py first")
     return {each: scores[each] for each in sets}

@@ -112,7 +112,7 @@ def test_words_do_not_overlap() -> None:
 
 
 def test_the_branches_of_a_phrase_are_one_line() -> None:
-    """Several would be darker where they lie on each other."""
+    """Several would look darker where they overlap."""
     drawing = ElementTree.fromstring(to_svg(Tree.from_string("(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))")))
     lines = [path.get("d", "") for path in drawing.iter(f"{SVG}path")]
     assert [line.count("M") for line in lines] == [3, 2, 1]  # the children of S, NP and VP

@@ -100,8 +100,8 @@ def test_damaged_index_is_explained(files: list[Path], tmp_path: Path, damage: s
         Index.open(folder)
 
 
-@pytest.mark.parametrize("content", [None, "[]", '{"format": "a website"}'])
-def test_nobody_is_told_to_delete_a_folder_of_other_files(tmp_path: Path, content: str | None) -> None:
+@pytest.mark.parametrize("content", [None, "[]", "const index = 1;", '{"format": "a website"}'])
+def test_a_hint_never_suggests_deleting_a_folder_of_other_files(tmp_path: Path, content: str | None) -> None:
     (tmp_path / "thesis").mkdir()
     if content is not None:
         (tmp_path / "thesis" / "index.json").write_text(content)
@@ -109,7 +109,7 @@ def test_nobody_is_told_to_delete_a_folder_of_other_files(tmp_path: Path, conten
         Index.open(tmp_path / "thesis")
 
 
-def test_nobody_is_told_to_delete_a_file_of_trees(files: list[Path]) -> None:
+def test_a_hint_never_suggests_deleting_a_file_of_trees(files: list[Path]) -> None:
     with pytest.raises(InputError, match="this isn't an index\\nhint: give a new folder, or an index"):
         Index.open(files[0])
 

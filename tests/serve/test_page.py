@@ -347,7 +347,7 @@ def test_a_tall_tree_ends_where_the_window_ends(open_page: Open) -> None:
 
 
 def test_the_branches_of_a_phrase_are_one_line(open_page: Open) -> None:
-    """Several would be darker where they lie on each other."""
+    """Several would look darker where they overlap."""
     page = open_page(TELESCOPE)
     expect(nodes(page).first).to_be_visible()
     assert page.locator("#drawing .branch").count() == page.locator("#drawing text.phrase").count()

@@ -118,7 +118,7 @@ def test_two_writers_take_turns_at_one_model_folder(tmp_path: Path) -> None:
     program = f"""if True:
         from dataclasses import replace
         from pathlib import Path
-        from fencepost.storage.model_folder import ModelFolder, disagreement, read_config
+        from fencepost.storage.model_folder import ModelFolder
         from fencepost.storage.model_writer import change_config
         folder = Path({str(tmp_path / "model")!r})
         config = ModelFolder.open(folder).config
@@ -187,7 +187,7 @@ def test_a_folder_knows_that_its_model_was_replaced(tmp_path: Path) -> None:
     folder = ModelFolder.open(tmp_path / "model")
     folder.require_unchanged()
     write_numbered(tmp_path / "model", 1)
-    with pytest.raises(ModelError, match="model: was replaced while it was being read\nhint: try again"):
+    with pytest.raises(ModelError, match="model: the model was replaced while it was being read\nhint: try again"):
         folder.require_unchanged()
 
 

@@ -45,7 +45,7 @@ class PartSettings:
     batch_tokens: int | None
     precision: Precision = "fp32"
     language: str | None = None  # of a model of several languages
-    fingerprint: str | None = None  # of the model that was there when the run began
+    fingerprint: str | None = None  # of the model when the run began
 
 
 class Failure(NamedTuple):

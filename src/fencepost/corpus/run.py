@@ -68,7 +68,7 @@ class Job:
         require_libraries(files)
         if options.ray is not None:
             require_ray()
-        folder = ModelFolder.open(options.model)
+        folder, fingerprint = ModelFolder.read(options.model, _with_fingerprint)
         name = options.model or DEFAULT_MODEL
         if reads(folder.config, "tags"):
             raise UsageError(f"the model {name} reads tags, and documents have none", hint="use another --model")
@@ -81,13 +81,17 @@ class Job:
             options.batch_tokens,
             options.precision,
             folder.language,
-            model_fingerprint(folder.path),
+            fingerprint,
         )
         part_bytes = options.part_bytes or default_part_bytes(files)
         language = text_language(folder.config.language, folder.language)
         return cls(
             files, passed_over, settings, part_bytes, new_manifest(settings, name, folder, part_bytes, files), language
         )
+
+
+def _with_fingerprint(folder: ModelFolder) -> tuple[ModelFolder, str]:
+    return folder, model_fingerprint(folder.path)
 
 
 def run_corpus(options: Options, job: Job) -> Counts:

@@ -73,7 +73,7 @@ def _baseline(box: Box, top_level: int) -> int:
 def _branches(boxes: list[Box]) -> Markup:
     """Lines down from a phrase, across, and down to each child. Slanted lines would cross: all words share one row.
 
-    Those of a phrase are one path: several would be darker where they lie on each other.
+    All branches of a phrase are one path: several paths would look darker where they overlap.
     """
     top = boxes[0].level
     return join(element("path", d=_branch(box, boxes, top)) for box in boxes if box.children)

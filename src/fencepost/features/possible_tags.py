@@ -27,8 +27,8 @@ MOST_IN_TABLE: Final = 2**26  # signs times tags
 # Penn's tags of punctuation, and the marks that a rare sign with such a tag has one of: no emoji is a comma.
 MARKS: Final = {".": ".!?…。！？।؟۔", ",": ",،、", "-LRB-": "([{<", "-RRB-": ")]}>", "``": "`\"'“‘„«", "''": "'\"”’»"}
 CURRENCY: Final = "$"  # Penn's tag of $, £ and €
-_CURRENCY_KIND: Final[int] = 2 ** len(MARKS)  # of rare signs that are currency signs alone
-_KINDS: Final = _CURRENCY_KIND + 1  # the others by the marks that they have
+_CURRENCY_KIND: Final[int] = 2 ** len(MARKS)  # of rare signs made of currency signs only
+_KINDS: Final = _CURRENCY_KIND + 1  # the others depend on the marks in the sign
 _WORD, _RARE_SIGN, _FIRST_SIGN = 0, 1, 1 + _KINDS  # rows of the table
 
 Tags = tuple[str, ...]  # most frequent first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 from fencepost.errors import InputError
@@ -56,10 +56,9 @@ def _words(words: Sequence[str], number: int) -> tuple[str, ...]:
         what = "a string" if isinstance(words, str) else shown(words)
         hint = 'use parse([["Words", "like", "these"]]), parse_text("Words like these.") or pipe(many_texts)'
         raise InputError(f"sentence {number} is {what}, not a list of words", hint=hint)
-    if isinstance(words, (Set, Mapping)):
-        raise InputError(
-            f"sentence {number} is a {type(words).__name__}, whose words have no order", hint="give a list of words"
-        )
+    if isinstance(words, (set, frozenset, Mapping)):
+        what = f"a {type(words).__name__}"
+        raise InputError(f"sentence {number} is {what}, not a list of words", hint="give the words in order, in a list")
     return tuple(words)
 
 
@@ -120,7 +119,7 @@ def _checked_piece(piece: object, number: int) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as it fits on a line; otherwise its type."""
+    """The beginning of a value, or its type if it takes several lines."""
     text = repr(value)
     return f"{text:.50}" if "\n" not in text else f"a {type(value).__name__}"
 
@@ -130,6 +129,8 @@ def checked_texts(texts: Iterable[str]) -> Iterator[tuple[str, None]]:
 
 
 def _text_of_many(text: object, number: int) -> str:
+    if type(text) is str:  # showing a long text takes time
+        return text
     if text is None or repr(text) in ("nan", "<NA>"):  # pandas has these in place of a missing text
         raise InputError(f"text {number} must be a string, got {shown(text)}", hint=_MISSING)
     return checked_text(text, f"text {number}")

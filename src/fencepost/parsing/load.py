@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 from fencepost.backends.base import Backend
 from fencepost.errors import (
@@ -17,6 +17,8 @@ from fencepost.errors import (
 from fencepost.parsing.parser import BackendName, Parser, Precision, Source
 from fencepost.storage.model_files import ONNX, model_fingerprint, naming
 from fencepost.storage.model_folder import ModelFolder, require_weights
+
+_ANOTHER: Final = "it was replaced; to use the new one, load it again, or start the run again"
 
 
 def load(
@@ -68,7 +70,7 @@ def default_backend(folder: ModelFolder, device: str) -> BackendName:
 
 
 def load_again(source: Source) -> Parser:
-    """Loads a copy of a parser, in another process."""
+    """Loads a copy of a parser, in another process or from a pickle. Raises ModelError if its model was replaced."""
     return load_same(source.fingerprint, source.path, source.device, source.backend, source.language, source.precision)
 
 
@@ -84,7 +86,7 @@ def load_same(
 
     def same(folder: ModelFolder) -> Parser:
         if fingerprint not in (None, model_fingerprint(folder.path)):
-            raise ModelError(f"{folder.path}: replaced since it was loaded", hint="start again to use the new model")
+            raise ModelError(f"{folder.path}: not the model that was loaded first", hint=_ANOTHER)
         return _parser(folder, device, backend, precision)
 
     return ModelFolder.read(model, same, language)

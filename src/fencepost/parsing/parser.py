@@ -57,7 +57,7 @@ class Source:
     backend: BackendName
     language: str | None = None  # of a model of several languages
     precision: Precision = "fp32"
-    fingerprint: str | None = None  # of the model's files; None: any
+    fingerprint: str | None = None  # of the model's files; None in a pickle of an older fencepost
 
 
 class Parser:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import accumulate, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -171,8 +171,7 @@ class Index:
         """Opens a saved index. Its arrays stay on disk until they are needed."""
         source = Path(folder)
         try:
-            # An index appears as a whole. Without this file it is something else: never suggest deleting that.
-            summary = read_text(source / _SUMMARY) if os.path.lexists(source / _SUMMARY) else None
+            summary = _read_summary(source / _SUMMARY)
             if not isinstance(summary, dict) or summary.get("format") != _FORMAT:
                 raise InputError("this isn't an index", source=str(source), hint="give a new folder, or an index")
             if summary["version"] != _VERSION:
@@ -198,6 +197,16 @@ class Index:
         for file in self.files:
             if file.is_changed():
                 raise InputError(f"{file.path} has changed since it was indexed", source=str(folder), hint=hint)
+
+
+def _read_summary(path: Path) -> Any:
+    """None if there is no such file, or if it isn't JSON: never suggest deleting a folder of something else."""
+    if not os.path.lexists(path):
+        return None
+    try:
+        return read_text(path)
+    except ValueError:
+        return None
 
 
 def _strings(data: object) -> list[str]:

@@ -61,10 +61,10 @@ class ModelFolder:
 
     @classmethod
     def read(cls, model: str | Path | None, then: Callable[[ModelFolder], _T], language: str | None = None) -> _T:
-        """What ``then`` makes of the opened folder.
+        """Opens a model and returns ``then(folder)``.
 
-        If a process puts another model in place meanwhile, starts again: all files that are read, also by ``then``,
-        are of the same model.
+        If another process replaces the model meanwhile, starts again. So all files that are read, including those that
+        ``then`` reads, belong to one model.
         """
         model, named = split_language(model)
         path = find_model(model)
@@ -79,7 +79,9 @@ class ModelFolder:
                 if _state(path) == state:
                     return result
             time.sleep(_PAUSE)
-        raise ModelError(f"{path} is being replaced again and again", hint="wait for the process that writes it")
+        raise ModelError(
+            f"{path} is being replaced again and again", hint="wait until the process that writes it has finished"
+        )
 
     @classmethod
     def _open(cls, path: Path, language: str | None, state: _State) -> ModelFolder:
@@ -105,9 +107,9 @@ class ModelFolder:
         return self.vocabularies.of_treebank(self.language)
 
     def require_unchanged(self) -> None:
-        """Raises ModelError if another model is here since this one was opened: what was read later may be its."""
+        """Raises ModelError if the model was replaced after it was opened: later files may belong to the new one."""
         if _state(self.path) != self._state:
-            raise ModelError(f"{self.path}: was replaced while it was being read", hint="try again")
+            raise ModelError(f"{self.path}: the model was replaced while it was being read", hint="try again")
 
     def has(self, name: str) -> bool:
         """True if the file is part of the model. Other files in the folder are never read."""

@@ -33,7 +33,7 @@ _ITEM: Final = rf"[-*][^\S\n]+(?=\S)|{DASH}[^\S\n]+(?=[\"“A-Z])|{BULLET}"
 # The next line: does it begin a list item, a heading and so on?
 _BEGINS: Final = re.compile(
     rf"{_BLANKS}(?:(?P<alone>{_ITEM}|{_HEADER}|{_HEADING}|{_SECTION}|{_RULE}|{_FENCE}|{_SPEAKER}|\|)"
-    rf"|(?P<numbered>{_NUMBER})|(?P<bracketed>{_BRACKETED})|(?P<digit>[0-9])|(?P<label>{_LABEL})|(?P<capital>[A-Z][a-z\s]))"
+    rf"|(?P<numbered>{_NUMBER})|(?P<bracketed>{_BRACKETED})|(?P<quantity>{_QUANTITY})|(?P<label>{_LABEL})|(?P<capital>[A-Z][a-z\s]))"
 )
 # The line before: does nothing that follows belong to it?
 _GREETING: Final = rf"(?:Dear|Hi|Hello|Hey)(?:[^\S\n]+[A-Z]?[A-Za-z'-]+\.?){{0,4}}[,:]{_BLANKS}(?=\n)"
@@ -80,7 +80,7 @@ def is_line_border(classes: str, begin: int, line_end: int) -> bool:
         return True
     if _STANDS_ALONE.match(line) or (("\t" in line or "    " in line) and _COLUMNS.search(line)):
         return True
-    if kind == "digit" and len(line) <= _SHORT_LINE and _IS_QUANTITY.match(line) and not _GOES_ON.search(line):
+    if kind == "quantity" and len(line) <= _SHORT_LINE and _IS_QUANTITY.match(line) and not _GOES_ON.search(line):
         return True  # between two ingredients of a recipe
     if kind == "label" and _LABELLED.match(line):
         return True

@@ -102,7 +102,7 @@ _TWO_WORDS: Final[dict[str, int]] = {
     **{word.replace("'", ""): word.index("'") for word in _CLIPPED.split()},
 }
 _SMALL: Final = {word for word in _TWO_WORDS if word.isalpha()}
-_NAMES: Final = {"Ive", "IVE"}
+_NAMES: Final = {"Arent", "Ive", "IVE"}
 _TWO_PLAIN_WORDS: Final = {form for word in _SMALL for form in (word, word.capitalize(), word.upper())} - _NAMES
 ACRONYM: Final = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 
@@ -181,18 +181,23 @@ def _may_have_contractions(classes: str, spans: list[tuple[int, int]]) -> bool:
 def _parts(classes: str, start: int, end: int) -> list[tuple[int, int]]:
     """A token, or the parts of a contraction: ``should | n't | 've``."""
     word = classes[start:end]
-    if word in _TWO_PLAIN_WORDS or ("'" in word and word.lower() in _TWO_WORDS):
-        middle = start + _TWO_WORDS[word.lower()]
-        return [(start, middle), (middle, end)]
+    if first := _first_half(word):
+        return [(start, start + first), (start + first, end)]
     if "'" not in word:
         return [(start, end)]
     parts: list[tuple[int, int]] = []
     while ending := _ENDING.search(classes, max(start + 1, end - 3), end):
         parts.append((ending.start(), end))
         end = ending.start()
-    if first := _TWO_WORDS.get(classes[start:end].lower()):  # "y'all" in "y'all're"
+    if first := _first_half(classes[start:end]):  # "y'all" in "y'all're"
         return [(start, start + first), (start + first, end), *reversed(parts)]
     return [(start, end), *reversed(parts)]
+
+
+def _first_half(word: str) -> int | None:
+    """Where a word of ``_TWO_WORDS`` is split; None for other words, and for names such as Ive."""
+    is_split = word in _TWO_PLAIN_WORDS or "'" in word
+    return _TWO_WORDS.get(word.lower()) if is_split else None
 
 
 def _with_forms(sentence: str, classes: str, spans: list[tuple[int, int]]) -> list[Token]:

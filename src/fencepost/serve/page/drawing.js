@@ -84,7 +84,7 @@ export function draw(nodes, options) {
       `M${x(box).toFixed(1)} ${middle - 7}V${middle}H${x(boxes[index]).toFixed(1)}V${y(boxes[index]) - SIZES.phrase}`;
     const children = box.node.children ?? [];
     const still = children.filter((child) => !moved.has(child));
-    // One path: several would be darker where they lie on each other.
+    // One path: several would look darker where they overlap.
     if (still.length) branches.append(make("path", {class: "branch", d: still.map(branch).join("")}));
     for (const child of children.filter((child) => moved.has(child))) {
       branches.append(make("path", {class: "branch differs", d: branch(child)}));

@@ -17,9 +17,9 @@ export function searchSoon() {
   searchTimer = setTimeout(() => searchNow().then(remember), 150);
 }
 
-// The server starts a process for the first search, which takes a second or more: this lets it start while one types.
+// The server starts a process for the first search, which takes a second or more. So it starts while the user types.
 export function prepareSearch() {
-  postJson("/v1/search", {pattern: "__", trees: []}).catch(() => {}); // the search itself will say what is wrong
+  postJson("/v1/search", {pattern: "__", trees: []}).catch(() => {}); // the search itself reports errors
 }
 
 export async function searchNow() {
