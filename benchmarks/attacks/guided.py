@@ -145,7 +145,10 @@ TARGETS: Final[dict[str, Callable[[Path], Check]]] = {
 
 
 JSON: Final = ("vocabularies", "tokenizers", "documents")
-_ODD: Final[list[Any]] = [None, True, -1, 0, 2**70, 0.5, 1e308, "", "a b", "\x1b[31m", "\ud800", [], {}, [[]], {"a": {}}]
+_ODD: Final[list[Any]] = [
+    *(None, True, -1, 0, 2**70, 0.5, 1e308, "", "a b", "\x1b[31m", "\ud800"),
+    *([], {}, [[]], {"a": {}}),
+]
 
 
 def changed_json(content: bytes, seed: int) -> bytes | None:
