@@ -37,16 +37,18 @@ _COUNTS: Final = {name: re.compile(rf"stat::{name}:\s*(\d+)") for name in (
 _COVERED: Final = re.compile(r"cov: (\d+)")
 
 
+def _of_file(path: Path, read: Callable[[Path], object]) -> Check:
+    def check(content: bytes) -> None:
+        path.write_bytes(content)
+        read(path)
+
+    return check
+
+
 def _graphs(folder: Path) -> Check:
     from fencepost.storage.onnx_graph import read_onnx_graph
 
-    path = folder / "model.onnx"
-
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
-        read_onnx_graph(path)
-
-    return check
+    return _of_file(folder / "model.onnx", read_onnx_graph)
 
 
 def _vocabularies(folder: Path) -> Check:
@@ -84,26 +86,17 @@ def _tokenizers(folder: Path) -> Check:
 def _checkpoints(folder: Path) -> Check:
     from fencepost.integrations.benepar import import_benepar
 
-    path = folder / "model.pt"
-
-    def check(content: bytes) -> None:
-        path.write_bytes(content)
+    def read(path: Path) -> None:
         shutil.rmtree(folder / "out", ignore_errors=True)
         import_benepar(path, folder / "out")
 
-    return check
+    return _of_file(folder / "model.pt", read)
 
 
 def _trees(folder: Path) -> Check:
     from benchmarks.attacks.brackets import check
 
-    path = folder / "trees.txt"
-
-    def check_file(content: bytes) -> None:
-        path.write_bytes(content)
-        check(path)
-
-    return check_file
+    return _of_file(folder / "trees.txt", check)
 
 
 def _patterns(folder: Path) -> Check:
