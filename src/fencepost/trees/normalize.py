@@ -31,7 +31,10 @@ class Normalization:
     unwrap: tuple[str, ...] = ()  # labels to remove; their children move up
 
 
-def normalize(tree: Tree, choices: Normalization = Normalization()) -> Tree | None:  # noqa: B008 (it is frozen)
+USUAL: Final = Normalization()
+
+
+def normalize(tree: Tree, choices: Normalization = USUAL) -> Tree | None:
     """The normalized tree, always under TOP; None if nothing is left of it.
 
     Labels are compared without their function tags. A root symbol inside a tree (``TOP``, ``ROOT``, ``S1``,
